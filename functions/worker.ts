@@ -7,6 +7,7 @@ import manifest from "../package.json" with { type: "json" };
 import { ownProject } from "../src/stage/project.ts";
 import { writeWorker } from "../src/insight/workers.ts";
 import { openRuntime } from "../src/compose/runtime.ts";
+import { keepWhileStopped } from "../src/compose/debugged.ts";
 import { endPredecessor, endSpent, hasFiles, workerPrefix } from "../src/compose/worker-process.ts";
 
 // One runtime a process: what is opened here serves every later invocation of the same sandbox.
@@ -16,6 +17,7 @@ const runtime = await openRuntime(config, { role: "worker", lane });
 await runtime.checkDatabase({ patient: true });
 const id = `${workerPrefix(lane, process.pid)}${runtime.ports.random.id().slice(0, 8)}`;
 await endPredecessor(runtime.ports, { lane, worker: id });
+keepWhileStopped(config.databaseUrl, id);
 // For display only: a worker whose version was not written works all the same.
 void runtime.insight
   .run(writeWorker, { id, lane, version: manifest.version, logGroup: logGroupOf(process.env) })

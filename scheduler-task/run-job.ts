@@ -5,6 +5,7 @@ import { readConfig } from "../src/stage/config.ts";
 import { taskWorker } from "../src/machine/launcher.ts";
 import { runJobTask } from "../src/run/run-job.ts";
 import { ownProject } from "../src/stage/project.ts";
+import { keepWhileStopped } from "../src/compose/debugged.ts";
 import { openRuntime } from "../src/compose/runtime.ts";
 import { exitCodes, ownLane, print } from "./report.ts";
 
@@ -15,6 +16,7 @@ export async function runTry(task: AttemptRef & { readonly from: string }, signa
   try {
     const own = (await ownTask(process.env))?.id ?? hostname();
     const worker = taskWorker(own, `${process.pid}:${runtime.ports.random.id().slice(0, 8)}`);
+    keepWhileStopped(config.databaseUrl, worker);
     const { stage } = config;
     const options = { ...task, worker, stage: stage.name, signal };
     const report = await runJobTask(runtime.ports, runtime.registry, options);

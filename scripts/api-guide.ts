@@ -43,7 +43,7 @@ A caller has the role \`read\` or \`operate\`, and may be kept to some apps or l
 
 ## Conventions
 
-- **Bodies** are JSON in UTF-8 with \`content-type: application/json\`. A request without a body needs no content type. Unknown members and
+- **Bodies** are JSON in UTF-8 with \`content-type: application/json\`. A request without a body needs no content type, and \`null\` counts as none where no body is required. Unknown members and
   unknown parameters are refused, and so is a name that stands twice in one object. An integer beyond 2^53 is refused, because JSON would round it: send it as a string.
 - **Times** are ISO 8601. The API answers in UTC and takes any offset. Durations in bodies are a number and a unit: \`500ms\`, \`30s\`, \`2h\`.
 - **Ids** of jobs, runs and bulk actions are decimal numbers in strings.
@@ -53,9 +53,10 @@ A caller has the role \`read\` or \`operate\`, and may be kept to some apps or l
   newest 10,000 requests; the caller's scope is a part of the request. Dry runs make nothing and leave the key alone. Other writes refuse the header: they may be repeated
   safely where it says so, and a schedule has its id for a key.
 - **Concurrent edits.** A schedule answers with \`ETag\`; send it as \`If-Match\`, and a change that was made for another version is a 412.
-  \`If-None-Match\` is refused with a write. A read does not heed it: an answer has more than the version covers, and is not to be kept.
+  The \`ETag\` of \`getSchedule\` names its text too, because its next time moves without a new version: with it as \`If-None-Match\` the
+  answer is 304 while nothing changed. A write refuses that header.
 - **Media types.** \`Accept\` chooses between JSON and a stream of events, where there is one; with neither among what it takes the answer is a 406. \`Accept-Language\` is not heeded.
-- **Generated clients.** \`/openapi.json\` names the address that served it and the payload of each kind that you may enqueue. openapi-typescript, oapi-codegen, ogen and
+- **Generated clients.** \`/openapi.json\` names the address that served it and the payload of each kind that you may enqueue or schedule. openapi-typescript, oapi-codegen, ogen and
   openapi-generator (Java, Rust) are tried with it; a client for a stage is generated from the document of that stage.
 - **Lists** take \`limit\` (1 to 500, schedules to 10,000; events come in pages of the server's size) and \`cursor\`. \`nextCursor\` is null on the last page; the header \`Link\` has the address of the
   next page with \`rel="next"\`.
@@ -104,7 +105,7 @@ Without that \`accept\` header the same events come as pages of JSON; ask again 
 
 ## Metrics
 
-\`/metrics\` answers in the text format of Prometheus: counts by kind and state, lateness, queue depth and locks. docs/alerts.prometheus.yml has alerts for them.
+\`/metrics\` answers in the text format of Prometheus: counts by kind and state, lateness, queue depth and locks. docs/alerts.prometheus.yml has alerts for them, docs/dashboard.grafana.json draws them.
 `;
 
 export function guideOf(endpoints: readonly Endpoint[]): string {

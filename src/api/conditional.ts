@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
 
@@ -42,6 +43,14 @@ const ifMatchForm = new RegExp(ifMatchPattern);
 
 export const etagOf = (version: number): string => `"${version}"`;
 
+/** What a read shows changes without a new version (its next time), so its tag names the text too. */
+export const etagOfRead = (etag: string, text: string): string =>
+  `${etag.slice(0, -1)}.${hash("sha256", text).slice(0, 16)}"`;
+
+/** Whether the reader has this text already. A comparison of RFC 9110 that leaves the weakness of a tag out. */
+export const isHeld = (etag: string, ifNoneMatch = ""): boolean =>
+  ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+
 /** The versions that a write was made for, for the store to compare and set; nothing where any will do. @throws HttpProblem 400 */
 export function wantedVersions(request: Request): { readonly ifVersions?: readonly number[] } {
   const wanted = request.headers.get("if-match");
@@ -50,7 +59,9 @@ export function wantedVersions(request: Request): { readonly ifVersions?: readon
   if (!ifMatchForm.test(wanted.trim())) {
     throw invalidField("header if-match", 'must be the ETag of the schedule with its quotes, like "3", or *');
   }
-  return { ifVersions: [...wanted.matchAll(/(?<!W\/)"(\d{1,9})"/g)].map(([, version]) => Number(version)) };
+  return {
+    ifVersions: [...wanted.matchAll(/(?<!W\/)"(\d{1,9})(?:\.[\da-f]{16})?"/g)].map(([, version]) => Number(version)),
+  };
 }
 
 /** What is not said is any type; a weight of 0 excludes one. @throws HttpProblem 406 */

@@ -55,8 +55,8 @@ export interface Endpoint<N extends string = string, R extends Replies = Replies
   readonly body?: z.ZodType | undefined;
   /** Its body has a `key`, which may come as the header `Idempotency-Key` as well. */
   readonly takesKey?: true;
-  /** Its body is a `kind` with its payload: the document of a running app has a schema for each. */
-  readonly isByKind?: true;
+  /** Its body is a `kind` with its payload: the document of a running app has a schema for each, by this name and the kind. */
+  readonly byKind?: "NewJob" | "NewSchedule" | "ScheduleSettings";
   /** Its answer has an `ETag`; a write takes that as `If-Match`. */
   readonly hasVersion?: true;
   /** What it answers with as JSON, by status. */
@@ -211,9 +211,10 @@ async function read(
   return asked;
 }
 
-/** No body is an empty one, where every member may be left out. */
+/** No body is an empty one, where every member may be left out; generated clients send `null` for none. */
 async function readContent(each: Endpoint, request: Request, key: string | undefined): Promise<unknown> {
-  const sent = await readJson(request);
+  const json = await readJson(request);
+  const sent = json === null && !needsBody(each) ? undefined : json;
   if (each.body === undefined) {
     if (sent === undefined || isEmptyObject(sent)) return undefined;
     throw invalidField("(root)", "is not known here: this request has no body");
@@ -226,6 +227,8 @@ async function readContent(each: Endpoint, request: Request, key: string | undef
   }
   return readBody({ ...body, key }, each.body);
 }
+
+export const needsBody = ({ body }: Pick<Endpoint, "body">): boolean => body?.safeParse({}).success === false;
 
 const isEmptyObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;

@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { etagOfRead, isHeld } from "./conditional.ts";
 
 /** What a handler answers: JSON with a status, or a response of its own (streams and text). */
 export type Answer = JsonAnswer | (Response & { readonly unchanged?: never });
@@ -25,19 +26,24 @@ const takesGzip = (accepted = ""): boolean => /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,
 /** Large answers are compressed for clients that take it; a page with a cursor says in `Link` where the next one is. */
 export async function jsonAnswer(c: Context, answer: JsonAnswer): Promise<Response> {
   const body = await answer.body;
+  const text = JSON.stringify(body);
+  const etag = answer.etag !== undefined && isRead(c) ? etagOfRead(answer.etag, text) : answer.etag;
+  if (etag !== undefined && isRead(c) && isHeld(etag, c.req.header("if-none-match")))
+    return c.body(null, 304, { etag });
   const headers = {
     "content-type": "application/json",
     ...(answer.location === undefined ? {} : { location: answer.location }),
-    ...(answer.etag === undefined ? {} : { etag: answer.etag }),
+    ...(etag === undefined ? {} : { etag }),
     ...(answer.unchanged === true ? { "idempotency-replayed": "true" } : {}),
     ...linkOf(c, body),
   };
-  const text = JSON.stringify(body);
   const isZipped = text.length >= zippedBytesMin && takesGzip(c.req.header("accept-encoding"));
   if (!isZipped) return c.body(text, answer.status, headers);
   const bytes = new Uint8Array(await zipped(text));
   return c.body(bytes, answer.status, { ...headers, "content-encoding": "gzip", vary: "accept-encoding" });
 }
+
+const isRead = ({ req: { method } }: Context): boolean => method === "GET" || method === "HEAD";
 
 /** RFC 8288, relative to the request. */
 function linkOf(c: Context, body: unknown): { readonly link?: string } {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JobDefinition } from "../define/definition.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, needsBody } from "./endpoint.ts";
 import { asInput, headerParameters, type OpenApiPart, parameters } from "./parameters.ts";
 import { apiDate } from "./plain-headers.ts";
 import { type ProblemCode, problemCodes, statusOf } from "./problem-codes.ts";
@@ -78,7 +78,10 @@ const headers = {
   RequestId: header("Names the request in the audit and the log.", { type: "string" }),
   Version: header("The version of the API that answered.", { type: "string", examples: [apiDate] }),
   Location: header("Where the thing that was made is.", { type: "string" }),
-  ETag: header("The version of the schedule, for `If-Match`.", { type: "string", examples: ['"3"'] }),
+  ETag: header("The version of the schedule, for `If-Match`; of a read also its text, for `If-None-Match`.", {
+    type: "string",
+    examples: ['"3"'],
+  }),
   Link: header("The next page, relative to the request (RFC 8288).", { type: "string" }),
   Replayed: header("`true`: an earlier request with this key made it.", { type: "string" }),
   RetryAfter: header("Seconds to wait before it is sent again.", { type: "string" }),
@@ -102,6 +105,11 @@ function operation(each: Endpoint, shared: Shared): OpenApiPart {
     const description = meaningOf(each, status);
     return [status, { description, headers: headersOf(each, status, schema), content, ...linksOf(each, schema) }];
   });
+  if (each.hasVersion === true && each.method === "GET")
+    replies.push([
+      "304",
+      { description: "As the `ETag` in `If-None-Match` names it", headers: headersOf(each, "304") },
+    ]);
   if (replies.length === 0) replies.push(["200", { description: "As text", headers: always, content: streamed }]);
   return {
     operationId: each.name,
@@ -148,7 +156,7 @@ const meanings: Readonly<Record<string, string>> = {
 const meaningOf = ({ method }: Endpoint, status: string): string =>
   method === "GET" ? "What was asked for" : (meanings[status] ?? "As asked");
 
-function headersOf(each: Endpoint, status: string, schema: z.ZodType): OpenApiPart {
+function headersOf(each: Endpoint, status: string, schema?: z.ZodType): OpenApiPart {
   const isPage = schema instanceof z.ZodObject && "nextCursor" in schema.shape;
   return {
     ...always,
@@ -210,12 +218,12 @@ function refusal(status: number, codes: readonly ProblemCode[], schemas: Map<str
   return { description, headers: { ...always, ...more }, content: { "application/problem+json": { schema } } };
 }
 
-function requestBody(each: Endpoint, schema: z.ZodType, { schemas, kinds }: Shared): OpenApiPart {
+function requestBody(each: Endpoint, schema: z.ZodType, shared: Shared): OpenApiPart {
   const example = each.example?.body;
   const { $schema: _, ...shape } = z.toJSONSchema(schema, asInput);
-  const typed = each.isByKind === true && kinds.length > 0 ? bodyByKind(shape, kinds, schemas) : shape;
+  const typed = each.byKind === undefined || shared.kinds.length === 0 ? shape : bodyByKind(each.byKind, shape, shared);
   const content = { schema: typed, ...(example === undefined ? {} : { example }) };
-  return { required: !schema.safeParse({}).success, content: { "application/json": content } };
+  return { required: needsBody(each), content: { "application/json": content } };
 }
 
 /**
@@ -223,25 +231,25 @@ function requestBody(each: Endpoint, schema: z.ZodType, { schemas, kinds }: Shar
  * `discriminator` generators of Rust write that member twice. It has a name, since oapi-codegen sends no union without one.
  */
 function bodyByKind(
-  { properties, ...shape }: OpenApiPart,
-  kinds: readonly JobDefinition[],
-  schemas: Map<string, OpenApiPart>,
+  union: NonNullable<Endpoint["byKind"]>,
+  { properties, required: usually = [], ...shape }: OpenApiPart & { readonly required?: string[] },
+  { kinds, schemas }: Shared,
 ): OpenApiPart {
   const { payload: usual, kind, ...others } = properties as Record<string, OpenApiPart>;
   const oneOf = kinds.map(({ id, schema }) => {
     const { $defs, properties: { payload } = {}, required = [] } = payloadOf(schema);
     const given = payload === undefined ? {} : { payload: { ...usual, ...payload } };
     const own = { kind: { type: "string", description: kind?.["description"], enum: [id] }, ...given, ...others };
-    const name = `NewJob-${id}`;
-    schemas.set(name, inComponents({ ...shape, properties: own, required: ["kind", ...required] }, `${name}.`));
+    const name = `${union}-${id}`;
+    schemas.set(name, inComponents({ ...shape, properties: own, required: [...usually, ...required] }, `${name}.`));
     for (const [part, each] of Object.entries($defs ?? {}))
       schemas.set(`${name}.${part}`, inComponents(each, `${name}.`));
     return { $ref: `#/components/schemas/${name}` };
   });
   const [only] = oneOf;
   if (only !== undefined && oneOf.length === 1) return only;
-  schemas.set("NewJob", { oneOf });
-  return { $ref: "#/components/schemas/NewJob" };
+  schemas.set(union, { oneOf });
+  return { $ref: `#/components/schemas/${union}` };
 }
 
 /** Only zod says what its schemas are. */

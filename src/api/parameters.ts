@@ -71,7 +71,7 @@ const payloadParameter = {
 
 export const headerParameters = ({ takesKey, hasVersion, method, message }: Endpoint): readonly OpenApiPart[] => [
   ...(takesKey === true ? [keyParameter] : []),
-  ...(hasVersion === true && method !== "GET" ? [versionParameter] : []),
+  ...(hasVersion === true ? [method === "GET" ? heldParameter : versionParameter] : []),
   ...(message === undefined ? [] : [lastEventParameter]),
 ];
 
@@ -91,6 +91,14 @@ const versionParameter = {
   required: false,
   schema: { type: "string", pattern: ifMatchPattern },
   example: '"1"',
+};
+
+const heldParameter = {
+  name: "if-none-match",
+  in: "header",
+  description: "The `ETag` of an earlier answer: 304 while it is still the same, word for word.",
+  required: false,
+  schema: { type: "string" },
 };
 
 const lastEventParameter = {

@@ -8,6 +8,8 @@ export interface LocalSystemFile {
   readonly pid: number;
   /** Null while it starts. */
   readonly api: string | null;
+  /** What its processes have in their environment, for one that joins them. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -48,8 +50,10 @@ export function findSystem(env: Environment, folder: string): LocalSystemFile | 
 
 function readSystem(file: string): LocalSystemFile | null {
   try {
-    const { pid, api } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
-    return typeof pid === "number" ? { file, pid, api: typeof api === "string" ? api : null } : null;
+    const { pid, api, env } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+    return typeof pid === "number"
+      ? { file, pid, api: typeof api === "string" ? api : null, env: (env ?? {}) as Record<string, string> }
+      : null;
   } catch {
     return null;
   }

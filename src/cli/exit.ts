@@ -67,6 +67,7 @@ const machine = [ok, failure, usage, interrupted];
 const commandsByExits: readonly (readonly [codes: readonly ExitCode[], commands: string])[] = [
   [looksForFailed, "jobs list, jobs show, runs list, runs show, runs watch, dead-letters list"],
   [[...asks, conflict, failedJob], "jobs enqueue"],
+  [[ok, failure, usage, notFound, conflict], "jobs run"],
   [steersMany, "jobs retry, jobs cancel, jobs run-now"],
   [[...asks, partial], "schedules pause, schedules resume, dead-letters redrive"],
   [steersMany, "schedules delete, schedules backfill"],
@@ -81,7 +82,7 @@ const commandsByExits: readonly (readonly [codes: readonly ExitCode[], commands:
   ],
   [[...asks, failedJob], "schedules trigger"],
   [inDatabases, "cells show, cells init, cells move, cells forget"],
-  [[ok, usage], "completion"],
+  [[ok, usage], "completion, import crontab, import eventbridge"],
   [machine, "migrate, doctor, dev"],
   [[ok, failure, usage, conflict], "init"],
   [[ok, failure, usage], "bundle"],

@@ -17,7 +17,7 @@ export interface Forwarded {
 }
 
 const bodyBytesMax = 1_048_576;
-const asked = ["accept", "content-type", "last-event-id", "if-match", "idempotency-key"];
+const asked = ["accept", "content-type", "last-event-id", "if-match", "if-none-match", "idempotency-key"];
 const askedOfMcp = /^mcp-/;
 /** Of one connection alone (RFC 9110 7.6.1), or of a body that has been decoded on the way. */
 const keptHere = new Set([

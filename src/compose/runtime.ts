@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { url as debuggerUrl } from "node:inspector";
 import { databasePassword } from "../aws/database-password.ts";
 import { dynamodbClient, ecsClient } from "../aws/endpoint.ts";
 import { createDynamoLockStore } from "../aws/lock-store.ts";
@@ -6,6 +7,7 @@ import { createSqsQueue } from "../aws/queue.ts";
 import { openSeals } from "../aws/seals.ts";
 import { type SqsClient, sqsClient } from "../aws/sqs-client.ts";
 import { createEcsLauncher, ownTasksSince } from "../aws/task-launcher.ts";
+import { hourMs } from "../machine/units.ts";
 import { createClock, systemRandom } from "../outside/clock.ts";
 import { openTracing } from "../outside/tracing.ts";
 import { createCrashPoint } from "../stage/crash-point.ts";
@@ -237,6 +239,7 @@ function connectionsOf(config: Config, { role, lane }: { role: Role; lane?: stri
     connections: runsHandlers ? 1 : size,
     txConnections: runsHandlers ? Math.max(1, size - 1) : 1,
     ...(password === null ? {} : { password }),
+    ...(debuggerUrl() === undefined ? {} : { idleInTransactionMs: hourMs }),
     ...(config.databaseCaFile === null ? {} : { ca: readFileSync(config.databaseCaFile, "utf8") }),
   };
 }

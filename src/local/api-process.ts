@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { RunningCode } from "../api/saves.ts";
 import { type StablePort, openDoor } from "./door.ts";
 import { type Children, hasEnded, type OnLine } from "./process/children.ts";
+import { startsDebugged } from "./process/debug-ports.ts";
 import { startReady, type Successor } from "./process/ready-child.ts";
 import { watchdog } from "./watchdog.ts";
 
@@ -55,7 +56,8 @@ export async function startApi(options: ApiProcessOptions): Promise<ApiProcess> 
     current = child;
     if (running !== null) child.send({ running }, () => {});
     door.leadTo(child);
-    if (!isDebugged(env)) dog.watch(child);
+    // At a breakpoint it answers nothing, and must not be ended.
+    if (!startsDebugged(env)) dog.watch(child);
     const ended = (): void => {
       if (current !== child) return;
       current = null;
@@ -128,7 +130,3 @@ async function retire(children: Children, child: ChildProcess): Promise<void> {
   await Promise.race([ended, wait(retireMs, undefined, { ref: false })]);
   await children.stop(child, stopMs);
 }
-
-/** At a breakpoint it answers nothing, and must not be ended. */
-const isDebugged = (env: Readonly<Record<string, string>>): boolean =>
-  env["VSCODE_INSPECTOR_OPTIONS"] !== undefined || /--inspect/.test(env["NODE_OPTIONS"] ?? "");

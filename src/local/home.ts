@@ -7,12 +7,14 @@ export interface SystemRecord extends ProcessIdentity {
   readonly stage: string;
   /** Address of the HTTP API; null while the system starts. */
   readonly api: string | null;
+  /** What its processes have in their environment, for one of the command line that joins them. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** A state folder that this process alone uses. */
 export interface Home {
   readonly folder: string;
-  announce(about: { stage: string; api: string }): void;
+  announce(about: { api: string; env: SystemRecord["env"] }): void;
   /** Whether the folder still is the one that was claimed. */
   isThere(): boolean;
   release(): void;
@@ -43,14 +45,14 @@ export function claimHome(folder: string, stage: string): Home {
   const file = join(folder, "system.json");
   const self = identityOf(process.pid);
   if (self === null) throw new Error("this process cannot be identified");
-  const write = (path: string, api: string | null): void =>
-    writeFileSync(path, JSON.stringify({ ...self, stage, api } satisfies SystemRecord, null, 2));
-  claim(folder, file, (path) => write(path, null));
+  const write = (path: string, about: Pick<SystemRecord, "api" | "env">): void =>
+    writeFileSync(path, JSON.stringify({ ...self, stage, ...about } satisfies SystemRecord, null, 2), { mode: 0o600 });
+  claim(folder, file, (path) => write(path, { api: null, env: {} }));
   return {
     folder,
-    announce({ api }) {
+    announce(about) {
       const aside = `${file}.${process.pid}`;
-      write(aside, api);
+      write(aside, about);
       renameSync(aside, file);
     },
     // What cannot be read, as without a free descriptor, is not gone.

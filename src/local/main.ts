@@ -18,11 +18,15 @@ const usage = `usage: belfry dev [options]
   --stage NAME of belfry.config.ts (dev)
   --examples   the stage examples of belfry.config.ts
   --json       one JSON object a line
+  --inspect[=PORT]
+               debuggers may attach to workers and tasks, from this port on (9229)
 The state lies in .belfry beside belfry.config.ts (BELFRY_HOME overrides) and survives. DATABASE_URL and AWS_ENDPOINT_URL* replace parts.`;
 
 /** A killed process holds its port until the last of its threads has ended. */
 const portFreedMs = 5_000;
 const defaultPort = 4_400;
+/** As Node's own. */
+const inspectPort = 9_229;
 const statusMs = 1_000;
 const stopMsMax = 19_000;
 /** A program between may pass on the Ctrl-C that the terminal has sent already. */
@@ -59,32 +63,33 @@ interface Arguments {
   readonly port: number | null;
   readonly stage: string;
   readonly json: boolean;
+  readonly inspectPort: number | null;
   readonly help: boolean;
 }
 
 function readArguments(args: readonly string[]): Arguments | null {
   try {
     const { values, positionals } = parseArgs({
-      args: [...args],
+      // An option whose value may be left out.
+      args: args.map((each) => (each === "--inspect" ? `--inspect=${inspectPort}` : each)),
       allowPositionals: true,
       options: {
         port: { type: "string" },
         stage: { type: "string" },
         examples: { type: "boolean" },
         json: { type: "boolean" },
+        inspect: { type: "string" },
         help: { type: "boolean" },
       },
     });
-    const port = values.port === undefined ? null : Number(values.port);
-    if (port !== null && !(Number.isInteger(port) && port >= 1 && port <= 65_535)) {
-      throw new Error(`--port is "${values.port}"; it must be a number from 1 to 65535`);
-    }
+    const port = portIn("--port", values.port);
     const [command = "start", ...rest] = positionals;
     if (command !== "start" || rest.length > 0) throw new Error(usage);
     return {
       port,
       stage: stageOf(values, process.env["BELFRY_STAGE"]),
       json: values.json === true,
+      inspectPort: portIn("--inspect", values.inspect),
       help: values.help === true,
     };
   } catch (error) {
@@ -93,13 +98,20 @@ function readArguments(args: readonly string[]): Arguments | null {
   }
 }
 
+function portIn(option: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
+  throw new Error(`${option} is "${text}"; it must be a number from 1 to 65535`);
+}
+
 function stageOf({ stage, examples }: { stage?: string; examples?: boolean }, environment?: string): string {
   if (examples !== true) return stage ?? environment ?? "dev";
   if (stage !== undefined) throw new Error("--examples is a stage of its own: leave out --stage");
   return "examples";
 }
 
-async function start({ port, stage }: Arguments, screen: Screen): Promise<LocalSystem> {
+async function start({ port, stage, inspectPort: debugs }: Arguments, screen: Screen): Promise<LocalSystem> {
   const begin = performance.now();
   recordLoaded();
   const scale = process.env["BELFRY_TIME_SCALE"] || "1";
@@ -110,7 +122,10 @@ async function start({ port, stage }: Arguments, screen: Screen): Promise<LocalS
   }
   const project = configFileOf(process.env, process.cwd());
   const home = process.env["BELFRY_HOME"] || join(dirname(project), ".belfry");
+  if (debugs !== null && (await isPortTaken(debugs)))
+    throw new Error(`port ${debugs} is taken by another program: choose another with --inspect=PORT`);
   const system = await startLocal({
+    inspectPort: debugs,
     home,
     project,
     stage,

@@ -98,6 +98,9 @@ function startedLines(
 /** Handlers' own lines at info and above, and everything that went wrong; the rest is in the log files. */
 function eventText(event: LocalEvent): string | null {
   if (event.is === "reloaded") return colors.green(`${event.file} was saved: new runs use it`);
+  if (event.is === "debugger") return `${colors.dim(event.from)} a debugger may attach to 127.0.0.1:${event.port}`;
+  if (event.is === "still")
+    return `${colors.dim(event.from)} process ${event.pid} stands still, as at a breakpoint: its jobs stay its own until it goes on`;
   if (event.is === "leftovers") return `ended what an earlier start left behind: ${event.names.join(", ")}`;
   if (event.is === "problem")
     return `${colors.red(event.from)} ${event.what}: ${printableLines(messageOf(event.error))}`;

@@ -6,6 +6,7 @@ import { dropCode } from "./code.ts";
 import { type Home, FolderGone } from "./home.ts";
 import { createDeadWorkers, type DeadWorkers } from "./lambda/dead-workers.ts";
 import { Children, withLastWords } from "./process/children.ts";
+import { debugPorts } from "./process/debug-ports.ts";
 import { markName } from "./process/operating-system.ts";
 import { type Parts, startParts } from "./services/parts.ts";
 import { setUp, type SetupFlag, type SetupReport } from "./setup/run-setup.ts";
@@ -40,7 +41,7 @@ export async function begin(options: LocalOptions, place: LocalPlace): Promise<S
   const { project, stage, home, stops } = place;
   const environment = options.environment ?? process.env;
   const report = options.onEvent ?? (() => {});
-  const children = beginChildren(place, report);
+  const children = beginChildren(place, report, options.inspectPort ?? null);
   const leftovers = await children.endLeftovers();
   if (leftovers.length > 0) report({ is: "leftovers", names: leftovers });
   const { gone, goneWith } = watchHome(place);
@@ -69,9 +70,15 @@ export async function begin(options: LocalOptions, place: LocalPlace): Promise<S
   return { ...place, options, children, ports, parts, env, setup, readAtMs, dead, gone, report };
 }
 
-function beginChildren({ home, stops }: LocalPlace, report: (event: LocalEvent) => void): Children {
+function beginChildren(
+  { home, stops }: LocalPlace,
+  report: (event: LocalEvent) => void,
+  inspectPort: number | null,
+): Children {
   const onProblem = (what: string): void => report({ is: "problem", from: "log", what, error: "" });
-  const children = new Children(home.folder, withLastWords, onProblem);
+  const ports =
+    inspectPort === null ? null : debugPorts(inspectPort, (from, port) => report({ is: "debugger", from, port }));
+  const children = new Children(home.folder, withLastWords, onProblem, ports);
   // Whatever ends this process: what it has started must not go on without it.
   const killAll = (): void => {
     children.killAll();
@@ -147,6 +154,8 @@ export interface LocalOptions {
   /** Parts to leave out, for a caller that plays them. */
   readonly without?: readonly ("wakes" | "workers" | "api" | "fakes" | "watch")[];
   readonly onEvent?: (event: LocalEvent) => void;
+  /** Debuggers may attach to workers and tasks: the first of their ports, each on a port of its own. */
+  readonly inspectPort?: number | null;
 }
 
 /** What happens in the system, for display. */
@@ -154,4 +163,7 @@ export type LocalEvent =
   | { readonly is: "line"; readonly from: string; readonly stream: "stdout" | "stderr"; readonly line: string }
   | { readonly is: "problem"; readonly from: string; readonly what: string; readonly error: unknown }
   | { readonly is: "reloaded"; readonly file: string }
-  | { readonly is: "leftovers"; readonly names: readonly string[] };
+  | { readonly is: "leftovers"; readonly names: readonly string[] }
+  | { readonly is: "debugger"; readonly from: string; readonly port: number }
+  /** A debugger may have stopped it: its leases are kept. */
+  | { readonly is: "still"; readonly from: string; readonly pid: number };

@@ -2,8 +2,10 @@ import { resolve } from "node:path";
 import { configFileOf, openProject, stageNamed } from "../stage/project.ts";
 import { startApi } from "./api-process.ts";
 import { claimHome, type FolderGone } from "./home.ts";
-import { createLanes } from "./lambda/lanes.ts";
+import { createLanes, type LanesOptions } from "./lambda/lanes.ts";
 import type { OnLine } from "./process/children.ts";
+import { debuggedMsMax, startsDebugged } from "./process/debug-ports.ts";
+import { stillSecondsMin } from "./lambda/sandbox.ts";
 import type { Parts } from "./services/parts.ts";
 import type { SetupReport } from "./setup/run-setup.ts";
 import { type Reloadable, reloadOnSave, type Reloads } from "./reload.ts";
@@ -62,10 +64,12 @@ export async function startLocal(options: LocalOptions): Promise<LocalSystem> {
 
 async function startAll(options: LocalOptions, place: LocalPlace): Promise<LocalSystem> {
   const began = await begin(options, place);
-  const { home, stage, stops } = place;
+  const { home, stops } = place;
   const { children, parts, setup, gone } = began;
   const { env, api, wakes } = await startProcesses(began);
-  home.announce({ stage, api: api?.url ?? "" });
+  const inherited = options.environment ?? process.env;
+  const own = Object.entries(env).filter(([name, value]) => inherited[name] !== value);
+  home.announce({ api: api?.url ?? "", env: Object.fromEntries(own) });
   return {
     home: home.folder,
     urls: {
@@ -116,8 +120,13 @@ async function startProcesses(began: Started) {
   const { ports } = began;
   const api = isIn("api") ? until(await startApi({ children, env, ports, onHung, onLine: linesOf("api") })) : null;
   const onLine = linesOf("worker");
-  const ended = { onWorkerEnded: dead.ended, onWorkerStill: dead.still };
-  const workers = { children, env: { ...env, ...workerEnv }, timeScale, onLine, ...ended, onProblem };
+  const debuggedMs = (options.inspectPort ?? null) !== null || startsDebugged(env) ? debuggedMsMax : null;
+  const onWorkerStill: LanesOptions["onWorkerStill"] = (lane, pid, cause, seconds) => {
+    if (debuggedMs === null) dead.still(lane, pid, cause);
+    else if (seconds === stillSecondsMin) report({ is: "still", from: `worker ${lane}`, pid });
+  };
+  const ended = { onWorkerEnded: dead.ended, onWorkerStill };
+  const workers = { children, env: { ...env, ...workerEnv }, timeScale, onLine, ...ended, debuggedMs, onProblem };
   const lanes = isIn("workers") ? until(createLanes(workers)) : null;
   lanes?.apply(setup.queues, topology);
   const clock = { children, env, timeScale, onLine: linesOf("scheduler") };

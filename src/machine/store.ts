@@ -218,6 +218,8 @@ export interface Store
 
   /** Of a dead worker, by the beginning of its name: a rescue takes its jobs at once, and ends their attempts with this sentence. */
   endLeases(worker: string, cause: string): Promise<void>;
+  /** Of a worker that a debugger has stopped, by the beginning of its name: its leases begin again. */
+  keepLeases(worker: string): Promise<void>;
   /** Of a worker that stands still: the cause, if its leases lapse. Its next heartbeat forgets it. */
   noteCause(worker: string, cause: string): Promise<void>;
   /** Expired leases, oldest first. */

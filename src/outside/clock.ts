@@ -1,6 +1,26 @@
 import { randomUUID } from "node:crypto";
+import { url as debuggerUrl } from "node:inspector";
 import { performance } from "node:perf_hooks";
 import type { Clock, Random } from "../machine/ports.ts";
+
+/** Longer than a handler keeps the event loop from turning, and shorter than a person looks at a breakpoint. */
+const stopMsMin = 1_000;
+const lookMs = 250;
+
+/** Under a debugger the time at breakpoints does not count: no handler runs out of it there. */
+function withoutStops(): () => number {
+  let [seenMs, stoppedMs] = [performance.now(), 0];
+  const look = (): number => {
+    const nowMs = performance.now();
+    if (nowMs - seenMs >= stopMsMin) stoppedMs += nowMs - seenMs;
+    seenMs = nowMs;
+    return nowMs - stoppedMs;
+  };
+  setInterval(look, lookMs).unref();
+  return look;
+}
+
+const machineMs = debuggerUrl() === undefined ? () => performance.now() : withoutStops();
 
 /** setTimeout's maximum. A longer wait ends early, so callers must check their condition again. */
 const timerMsMax = 2 ** 31 - 1;
@@ -12,7 +32,7 @@ const timerMsMax = 2 ** 31 - 1;
 export function createClock(scale = 1): Clock {
   const real = (ms: number): number => Math.min(Math.max(ms, 0) / scale, timerMsMax);
   return {
-    elapsedMs: () => performance.now() * scale,
+    elapsedMs: () => machineMs() * scale,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();

@@ -3,13 +3,16 @@ import { deliveryLimits } from "../machine/delivery-limits.ts";
 import type { Store } from "../machine/store.ts";
 import { moveRows, newestColumns } from "./outbox.ts";
 import type { Session } from "./session.ts";
-import { endLeases, noteCause } from "./sql/lease.ts";
+import { endLeases, keepLeases, noteCause } from "./sql/lease.ts";
 import { findLapsed, keepBodies, rescueLost, returnUndelivered } from "./sql/rescue.ts";
 
 export function rescueStore(session: Session) {
   return {
     async endLeases(worker, cause) {
       await session.run(endLeases, [worker, cause]);
+    },
+    async keepLeases(worker) {
+      await session.run(keepLeases, [worker]);
     },
     async noteCause(worker, cause) {
       await session.run(noteCause, [worker, cause]);

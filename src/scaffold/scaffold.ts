@@ -17,6 +17,7 @@ export const scaffold = (options: ScaffoldOptions): Readonly<Record<string, stri
   // With the flags that the CDK recommends for new apps, as its own templates have them.
   "cdk.json": json({ app: "node infra/app.ts", output: "cdk.out", context: cdk.context }),
   ".gitignore": "node_modules/\n.belfry/\n.env\ncdk.out/\n",
+  ".vscode/launch.json": json(launch),
   "README.md": readme(options.name),
   "belfry.config.ts": config,
   "jobs/index.ts": jobs(options.name),
@@ -57,6 +58,23 @@ const manifest = ({ name, version, localVersion }: ScaffoldOptions): object => (
   // npm warns of what has install scripts; these need none to work, and are known.
   allowScripts: Object.fromEntries(withScripts.map((each) => [each, true])),
 });
+
+/** As docs/guides/debugging.md has it. */
+const launch = {
+  version: "0.2.0",
+  configurations: [
+    {
+      name: "belfry dev",
+      type: "node",
+      request: "launch",
+      runtimeExecutable: "npm",
+      runtimeArgs: ["start"],
+      console: "integratedTerminal",
+      autoAttachChildProcesses: true,
+      skipFiles: ["<node_internals>/**", "**/node_modules/**"],
+    },
+  ],
+};
 
 const tsconfig = {
   compilerOptions: {

@@ -81,7 +81,7 @@ export function responseIn(
   { components }: OpenApiDocument,
   response: { readonly content: Content } | { readonly $ref: string },
 ): { readonly content: Content } {
-  if ("content" in response) return response;
+  if (!("$ref" in response)) return response.content === undefined ? { ...response, content: {} } : response;
   const found = components.responses[response.$ref.replace("#/components/responses/", "")];
   if (found === undefined) throw new Error(`${response.$ref} leads nowhere`);
   return found;

@@ -41,11 +41,9 @@ const parameter = {
   // oxlint-disable-next-line unicorn/no-thenable -- it is the keyword's name
   then: { properties: { required: { const: true } } },
 };
-const response = closed({ description: text, headers, content, links: { type: "object" } }, [
-  "description",
-  "headers",
-  "content",
-]);
+/** Only what the client holds already comes without content: a 304. */
+const response = (...required: readonly string[]) =>
+  closed({ description: text, headers, content, links: { type: "object" } }, ["description", "headers", ...required]);
 const operation = closed(
   {
     operationId: { type: "string", pattern: "^[a-z][a-zA-Z]+$" },
@@ -59,8 +57,12 @@ const operation = closed(
       type: "object",
       minProperties: 1,
       propertyNames: { pattern: "^[1-5]\\d\\d$" },
+      properties: { 304: response() },
       additionalProperties: {
-        anyOf: [response, closed({ $ref: { type: "string", pattern: "^#/components/responses/" } }, ["$ref"])],
+        anyOf: [
+          response("content"),
+          closed({ $ref: { type: "string", pattern: "^#/components/responses/" } }, ["$ref"]),
+        ],
       },
     },
   },
@@ -88,7 +90,7 @@ export const openApiSchema = closed(
     components: closed(
       {
         schemas: named(schema),
-        responses: named(response),
+        responses: named(response("content")),
         headers: named(closed({ description: text, schema }, ["description", "schema"])),
         securitySchemes: named({ type: "object", required: ["type", "description"] }),
       },

@@ -82,6 +82,11 @@ test("a document has the address and the kinds of its reader: a payload for each
   expect(fits({ kind: "mail", payload: { to: "a@b.org", copies: [{ to: "c@d.org" }] }, key: "k" })).toBe(true);
   for (const wrong of [{ kind: "mail" }, { kind: "mail", payload: { to: 1 } }, { kind: "ping", payload: {} }])
     expect(fits(wrong)).toBe(false);
+  const schedule = served.paths["/schedules"]?.["post"]?.requestBody?.content["application/json"]?.schema ?? {};
+  const schedules = strictAjv().compile({ ...schedule, components: served.components });
+  const daily = { id: "daily", cron: "0 8 * * *", timezone: "UTC" };
+  expect(schedules({ ...daily, kind: "mail", payload: { to: "a@b.org" } })).toBe(true);
+  expect(schedules({ ...daily, kind: "mail", payload: { to: 1 } }) || schedules({ kind: "ping" })).toBe(false);
   const caller = { name: "ada", role: "operate", scope: { apps: ["tests"] } } as const;
   const scoped = (await (await openApi(apps, { caller })).call("GET", "/openapi.json")).body;
   expect(scoped).toMatchObject({ components: { schemas: { "NewJob-ping": {} } } });

@@ -16,6 +16,7 @@ import { given, planted } from "./planted.ts";
 const nowhere = "http://127.0.0.1:9";
 const local: Readonly<Record<string, string>> = {
   doctor: "--local",
+  "jobs run": "42 --local",
   init: "reports",
   bundle: "--out out",
   check: "--against prod",
@@ -112,7 +113,9 @@ test("3: a stage that is not deployed", async () => {
   const env = { AWS_REGION: "eu-west-1", AWS_ENDPOINT_URL_CLOUDFORMATION: stacks.url };
   // Before a first deployment nothing waits, so `check --against` ends well then; any other answer is an error of it too.
   const busy = await receiver(() => ({ status: 500, body: "<Message>Rate exceeded for belfry-prod</Message>" }));
+  const missing = await planted();
   const codes = await ended(3, async (leaf) => {
+    if (leaf === "jobs run") return (await missing.belfry("jobs", "run", "999999", "--local")).code;
     const { code, err } = await (leaf === "check"
       ? belfry(line(leaf), { env: { ...env, AWS_ENDPOINT_URL_CLOUDFORMATION: busy.url } })
       : belfry([...line(leaf), "--stage", "prod"], { env }));
@@ -146,6 +149,7 @@ test("5: what is there already, or not in the state for it", async () => {
     "jobs retry": "jobs retry JOB",
     "jobs cancel": "jobs cancel ENDED",
     "jobs run-now": "jobs run-now ENDED",
+    "jobs run": "jobs run ENDED --local",
     "runs retry": "runs retry RUN",
     "runs cancel": "runs cancel OVER",
     "runs rerun": "runs rerun OVER",

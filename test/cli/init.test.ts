@@ -41,6 +41,8 @@ test("a new project has the flags that the CDK recommends, and keeps what it is 
     readFileSync(join(packages, "aws-cdk-lib/recommended-feature-flags.json"), "utf8"),
   ) as Readonly<Record<string, unknown>>;
   expect(JSON.parse(files["cdk.json"] ?? "")).toMatchObject({ app: "node infra/app.ts", context: flags });
+  const guide = readFileSync(new URL("../../docs/guides/debugging.md", import.meta.url), "utf8");
+  expect(guide, "the guide shows the same launch file").toContain(files[".vscode/launch.json"]?.slice(0, 60));
   expect(files[".gitignore"]?.split("\n")).toContain(".env");
 });
 

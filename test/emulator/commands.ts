@@ -9,7 +9,20 @@ import type { Aws } from "../../src/aws/aws-call.ts";
 const stage = "emulator";
 /** These make something on this machine or look at it, and those of cells go to databases that a file names. */
 const ofCells = ["show", "init", "move", "forget"].map((each) => `cells ${each}`);
-const elsewhere = new Set(["console", "mcp", "dev", "doctor", "init", "migrate", "completion", "bundle", ...ofCells]);
+const elsewhere = new Set([
+  "jobs run",
+  "import crontab",
+  "import eventbridge",
+  "console",
+  "mcp",
+  "dev",
+  "doctor",
+  "init",
+  "migrate",
+  "completion",
+  "bundle",
+  ...ofCells,
+]);
 const notFound = 3;
 
 const day = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();

@@ -125,6 +125,7 @@ export const rules: readonly Rule[] = [
     packages: "any",
   },
   { files: /^src\/cli\/commands\/bundle\.ts$/, mayImport: [/^src\/cli\//, /^infra\/release\.ts$/], packages: "any" },
+  { files: /^src\/cli\/import-schedules\.ts$/, mayImport: [domain], packages: { named: [] } },
   { files: /^src\/cli\/find-api\.ts$/, mayImport: [/^src\/stage\/deployed-api\.ts$/], packages: "any" },
   // What a deployment needs of an account.
   {
@@ -150,7 +151,11 @@ export const rules: readonly Rule[] = [
   },
   {
     files: /^src\/cli\//,
-    mayImport: [/^src\/cli\//, /^src\/api\/document\//, /^src\/calendar\/duration\.ts$/, /^package\.json$/],
+    mayImport: [
+      /^src\/cli\//,
+      /^src\/(api\/document\/|calendar\/duration\.ts$|compose\/run-job\.ts$)/,
+      /^package\.json$/,
+    ],
     typesOf: [/^src\/(api|insight)\//, /^src\/aws\//],
     packages: "any",
   },
@@ -211,7 +216,7 @@ export const rules: readonly Rule[] = [
   // What wires things together.
   {
     files:
-      /^(functions|scheduler-task|src\/local)\/|^src\/compose\/(runtime|connect|database|secrets|worker-process|install-release)\.ts$/,
+      /^(functions|scheduler-task|src\/local)\/|^src\/compose\/(runtime|connect|database|secrets|worker-process|install-release|debugged|lease-thread|run-job)\.ts$/,
     mayImport: [/^(src|functions|scheduler-task)\//, /^package\.json$/],
     packages: "any",
   },

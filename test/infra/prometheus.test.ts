@@ -54,7 +54,13 @@ function answered(minute: number, { total, measured = {} }: Fault): string {
   const { failed = 0, dead = 0, runs = 0, live = { counts: [], cut: [] }, objectives = [stand(false)] } = measured;
   const failures = { jobs: failed === 0 ? {} : { send: failed }, runs, dead };
   return metricsText(
-    { totals: [{ ...well, ...total?.(minute) }], live, failures, lags: [], objectives },
+    {
+      totals: [{ ...well, ...total?.(minute) }],
+      live,
+      failures,
+      lags: [{ part: "jobs", lagMs: 0 }],
+      objectives,
+    },
     () => "default",
   );
 }
@@ -112,14 +118,25 @@ const faults: Readonly<Record<string, Fault & { readonly rings: readonly string[
   },
 };
 
-test("every metric and label of a rule is one that /metrics answers", () => {
+const dashboard = JSON.parse(readFileSync(new URL("../../docs/dashboard.grafana.json", import.meta.url), "utf8")) as {
+  panels: { title: string; targets: { expr: string; legendFormat: string }[] }[];
+};
+const queries = dashboard.panels.flatMap(({ targets }) => targets);
+const drawn = queries.map(
+  ({ expr, legendFormat }) => `${expr} ${legendFormat.replaceAll(/\{\{(\w+)\}\}/g, "$labels.$1")}`,
+);
+
+test.each([
+  ["a rule", rules],
+  ["a panel of the dashboard", drawn.join("\n")],
+])("every metric and label of %s is one that /metrics answers", (_, rules) => {
   const text = answered(10, { measured: { ...faults["a lane does not keep up"]?.measured, failed: 1 } });
   const known = new Set([...text.matchAll(/^([a-z_]+)(?:\{| )/gm)].map(([, name]) => name));
   const labels = new Set([...text.matchAll(/([a-z_]+)="/g)].map(([, label]) => label));
   const asked = [...rules.matchAll(/\b((?:belfry|scheduler)_[a-z_]+)/g)].map(([, name]) => name);
   expect(asked.length).toBeGreaterThan(10);
   expect(asked.filter((name) => !known.has(name))).toEqual([]);
-  const by = [...rules.matchAll(/by \(([a-z, ]+)\)|\$labels\.([a-z_]+)|\{([a-z]+)=/g)];
+  const by = [...rules.matchAll(/by \(([a-z, ]+)\)|\$labels\.([a-z_]+)|[{,]([a-z]+)(?:=|!=)/g)];
   const named = by.flatMap(([, list = "", ...one]) => [...list.split(", "), ...one]).filter(Boolean);
   expect(named.filter((label) => !labels.has(label))).toEqual([]);
 });

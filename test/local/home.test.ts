@@ -11,7 +11,7 @@ import { freshFolder } from "./folder.ts";
 it("says to the second start which process runs and where", () => {
   const folder = freshFolder();
   const home = claimHome(folder, "dev");
-  home.announce({ stage: "dev", api: "http://127.0.0.1:4400" });
+  home.announce({ env: {}, api: "http://127.0.0.1:4400" });
   expect(() => claimHome(folder, "dev")).toThrow(AlreadyRunning);
   expect(() => claimHome(folder, "dev")).toThrow(`process ${process.pid}, http://127.0.0.1:4400`);
 });

@@ -64,6 +64,7 @@ async function slots(store: TestStore, clock: TestClock, tag: string): Promise<v
   const both = await insert(store, [aJob({ slotKeys: [`${cap}#a`, cap, "overlap:tour"] })]);
   await claim(store, both);
   await clock.advance(minute);
+  await store.keepLeases("worker-1");
   await store.noteCause("worker-1", "it stands still");
   await store.endLeases("worker-1", "it was killed");
   for (const lane of [{}, { lane: "default" }]) await store.lapsedLeases({ limit: 100, ...lane });

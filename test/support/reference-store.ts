@@ -24,7 +24,7 @@ import { wake } from "./reference/wake.ts";
 import { insert } from "./reference/insert.ts";
 import { acquire, renew, installFence, release } from "./reference/locks.ts";
 import { history, job, jobs, occurrences } from "./reference/read.ts";
-import { endLeases, lapsedLeases, noteCause, rescue, undelivered } from "./reference/rescue.ts";
+import { endLeases, keepLeases, lapsedLeases, noteCause, rescue, undelivered } from "./reference/rescue.ts";
 import { resolve } from "./reference/resolve.ts";
 import { resumeRun } from "./reference/resume.ts";
 import {
@@ -118,6 +118,7 @@ export function referenceStore(
     rescue: async (options) =>
       await moving(() => fenced(t, options.fence, () => rescue(t, options)), options.inSameTransaction),
     endLeases: async (worker, cause) => run(() => endLeases(t, worker, cause)),
+    keepLeases: async (worker) => run(() => keepLeases(t, worker)),
     noteCause: async (worker, cause) => run(() => noteCause(t, worker, cause)),
     lapsedLeases: async (options) => run(() => lapsedLeases(t, options)),
     cancel: async (ids, { caller, reason = "canceled", inSameTransaction } = {}) =>

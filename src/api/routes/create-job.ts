@@ -81,7 +81,7 @@ export function createJobEndpoint(options: ApiOptions) {
     scope: ({ body }) => ({ kinds: [body.kind] }),
     body: newJobBody,
     takesKey: true,
-    isByKind: true,
+    byKind: "NewJob",
     replies: { 200: createdJob, 201: createdJob },
     handle: ({ body, request }) => create(options, { body, request }, { write, readBack }),
   });

@@ -67,6 +67,7 @@ function writes(options: ApiOptions) {
       example: { body: { id: "nightly", kind: "hello", cron: "30 2 * * *", timezone: "Europe/Berlin" } },
       scope: ({ body }) => ({ kinds: [body.kind] }),
       body: newScheduleBody,
+      byKind: "NewSchedule",
       replies: { 201: schedule },
       async handle({ body }) {
         startableKind(registry, body.kind);
@@ -87,6 +88,7 @@ function writes(options: ApiOptions) {
         "A new version from now on, with all its settings; what was planned after now is withdrawn. `If-Match` refuses a version that is not yours.",
       example: { params: { id: "nightly" }, body: { kind: "hello", cron: "0 3 * * *", timezone: "Europe/Berlin" } },
       body: changedScheduleBody,
+      byKind: "ScheduleSettings",
       hasVersion: true,
       replies: { 200: schedule },
       async handle({ params, body, request }) {

@@ -117,7 +117,7 @@ export function scheduleReadEndpoints(options: ApiOptions) {
       name: "getSchedule",
       refuses: ["unknown-schedule"],
       summary: "One schedule with its versions, also after it was deleted",
-      description: "With its versions, also after it was deleted. `ETag` is its version.",
+      description: "With its versions, also after it was deleted. `ETag` begins with its version.",
       hasVersion: true,
       replies: { 200: scheduleDetail },
       async handle({ params: { id } }) {

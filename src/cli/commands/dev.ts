@@ -16,6 +16,7 @@ Options of the local system:
   --stage NAME  of belfry.config.ts (dev)
   --examples    the stage examples of belfry.config.ts
   --json        one JSON object a line
+  --inspect[=PORT]  debuggers may attach to workers and tasks, from this port on (9229)
 
 Example:
   $ npx belfry dev

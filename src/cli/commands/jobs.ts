@@ -2,8 +2,9 @@ import { Command } from "commander";
 import { api } from "../api.ts";
 import type { JobDetailReply, JobListReply, JobReply } from "../../api/shape/job.ts";
 import { each, followBulk } from "../bulk.ts";
-import { exitCodes, Finished, wrongUsage } from "../exit.ts";
-import { csv, type Output, type Streams, type World } from "../output.ts";
+import { findSystem } from "../address.ts";
+import { CliError, exitCodes, Finished, wrongUsage } from "../exit.ts";
+import { csv, printable, type Output, type Streams, type World } from "../output.ts";
 import { columnNames, jobTable, jobText, timeIn, usualColumns } from "../text.ts";
 import {
   membersOf,
@@ -33,8 +34,34 @@ export function jobsCommand(world: World, out: Output): Command {
   );
   jobs.addCommand(steer(world, out, "cancel", { operation: "cancelJob", about: "cancel jobs that have not finished" }));
   jobs.addCommand(steer(world, out, "run-now", { operation: "runJobNow", about: "do not wait for the due time" }));
+  jobs.addCommand(run(world, out));
   return jobs;
 }
+
+/** For a debugger: `node --inspect-brk node_modules/.bin/belfry jobs run 42 --local`. */
+function run(world: World, out: Output): Command {
+  const example = "jobs run 42 --local";
+  return commandOf("run", "one attempt of a job that waits, in this process: for a debugger", example)
+    .argument("<id>")
+    .requiredOption("--local", "of the local system that runs; there is no other")
+    .action(async (id: string, _: object, command: Command) => {
+      if (command.optsWithGlobals<{ stage?: string }>().stage !== undefined)
+        throw wrongUsage("no-stage", "jobs run --local is of the local system: leave out --stage");
+      const client = api(world, command);
+      const { lane, state } = await client.call("getJob", { id });
+      const env = findSystem(world.env, world.folder)?.env ?? {};
+      const note = (text: string): void => out.note(printable(text));
+      const { runHere } = await import("../../compose/run-job.ts");
+      if (!waiting.has(state) || !(await runHere({ id, lane, env, note }))) {
+        const { sentence, advice } = await client.call("explainJob", { id });
+        throw new CliError(exitCodes.conflict, "not-run", sentence, advice === null ? [] : [advice]);
+      }
+      const job = await client.call("getJob", { id });
+      out.result(job, () => jobText(job, out));
+    });
+}
+
+const waiting: ReadonlySet<string> = new Set(["PENDING", "QUEUED", "RETRY_WAIT"]);
 
 function show(world: World, out: Output): Command {
   return withWait(commandOf("show", "one job with its attempts and events", "jobs show 42 --wait"))

@@ -17,7 +17,9 @@ export interface LanesOptions {
   /** The process of a worker is gone; the cause is a sentence for the attempts that ended with it. */
   readonly onWorkerEnded: (lane: string, pid: number, cause: string) => void;
   /** The event loop of a worker does not turn. */
-  readonly onWorkerStill: (lane: string, pid: number, cause: string) => void;
+  readonly onWorkerStill: (lane: string, pid: number, cause: string, seconds: number) => void;
+  /** How long an invocation may take in place of its function's timeout; null: that. */
+  readonly debuggedMs: number | null;
 }
 
 /** The workers of all lanes and the consumers of their dead-letter queues. */
@@ -101,7 +103,7 @@ interface FunctionAbout {
 }
 
 function startFunction(name: string, about: FunctionAbout, queue: SourceQueue, options: LanesOptions): Function {
-  const { children, timeScale, onLine, onProblem, onWorkerEnded, onWorkerStill } = options;
+  const { children, timeScale, onLine, onProblem, onWorkerEnded, onWorkerStill, debuggedMs } = options;
   const { lane } = about;
   const pool = new SandboxPool({
     max: about.concurrency,
@@ -112,11 +114,12 @@ function startFunction(name: string, about: FunctionAbout, queue: SourceQueue, o
         name,
         file: about.file,
         env: { BELFRY_POOL_SIZE: String(about.poolSize), ...options.env, BELFRY_LANE: lane },
-        timeoutMs: Math.max(1_000, (about.timeoutSeconds * 1_000) / timeScale),
+        timeoutMs: debuggedMs ?? Math.max(1_000, (about.timeoutSeconds * 1_000) / timeScale),
+        runsHandlers: about.file === worker,
         code,
         onLine,
-        onStill(cause) {
-          if (about.file === worker) onWorkerStill(lane, sandbox.pid, cause);
+        onStill(cause, seconds) {
+          if (about.file === worker) onWorkerStill(lane, sandbox.pid, cause, seconds);
         },
       });
       if (about.file === worker) void sandbox.ended.then((cause) => onWorkerEnded(lane, sandbox.pid, cause));

@@ -12,13 +12,14 @@ export interface SandboxOptions {
   /** The function's file, which exports `handler`. */
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly runsHandlers?: boolean;
   /** An invocation that takes longer is ended with its process. */
   readonly timeoutMs: number;
   /** As of `ChildOptions`. */
   readonly code?: string | undefined;
   readonly onLine?: OnLine | undefined;
   /** Its event loop does not turn in an invocation: called every few seconds with the cause so far. */
-  readonly onStill?: (cause: string) => void;
+  readonly onStill?: (cause: string, seconds: number) => void;
 }
 
 /** Where one invocation at a time runs: a process that lives on between invocations. */
@@ -49,6 +50,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     args: [runner, file, name],
     env,
     ipc: true,
+    runsHandlers: options.runsHandlers === true,
     code: options.code,
     onLine(line, stream) {
       if (stream === "stderr" && saysOutOfMemory(line)) known.isOutOfMemory = true;
@@ -165,7 +167,7 @@ function conversation(child: ChildProcess, known: Known, { timeoutMs, onStill }:
       const answer = Promise.withResolvers<unknown>();
       current = { id: ++id, resolve: answer.resolve, reject: answer.reject };
       const pid = child.pid ?? -1;
-      const beats = watchBeats((seconds) => onStill?.(stillCause(pid, seconds)));
+      const beats = watchBeats((seconds) => onStill?.(stillCause(pid, seconds), seconds));
       watch = beats;
       const timer = setTimeout(() => kill(overTime(pid, timeoutMs, beats)), timeoutMs);
       say({ say: "invoke", id, event, timeoutMs });
@@ -202,7 +204,7 @@ interface BeatWatch {
 
 const secondMs = 1_000;
 /** Shorter than a lease: its lapse must find the cause noted. */
-const stillSecondsMin = 3;
+export const stillSecondsMin = 3;
 
 /**
  * Counts seconds without a beat. By its own ticks, because beats wait unread while this process stands still itself.

@@ -13,6 +13,7 @@ import {
   type ProcessIdentity,
   signalProcess,
 } from "./operating-system.ts";
+import type { DebugPorts } from "./debug-ports.ts";
 import { LogFile } from "./log-file.ts";
 
 export type OnLine = (line: string, stream: "stdout" | "stderr") => void;
@@ -24,6 +25,8 @@ export interface ChildOptions {
   readonly env: Readonly<Record<string, string>>;
   /** The file of the project's code that it runs, as `keepCode` wrote it. Default: the one of `useCode`; null: what the files hold. */
   readonly code?: string | null | undefined;
+  /** It runs handlers: with `--inspect` a debugger may attach to it. */
+  readonly runsHandlers?: boolean;
   /** Opens a channel for messages. */
   readonly ipc?: boolean;
   /** Called with every line it writes; all lines also go to its log file. */
@@ -65,12 +68,19 @@ export class Children {
 
   readonly #nodeArgs: readonly string[];
   readonly #onProblem: (problem: string) => void;
+  readonly #debugPorts: DebugPorts | null;
   #code: string | null = null;
 
   /** @param onProblem gets what could not be written, once until it can be again. */
-  constructor(home: string, nodeArgs: readonly string[] = [], onProblem: (problem: string) => void = () => {}) {
+  constructor(
+    home: string,
+    nodeArgs: readonly string[] = [],
+    onProblem: (problem: string) => void = () => {},
+    ports: DebugPorts | null = null,
+  ) {
     this.#nodeArgs = nodeArgs;
     this.#onProblem = onProblem;
+    this.#debugPorts = ports;
     this.#folder = join(home, "processes");
     this.#logFolder = join(home, "log");
     mkdirSync(this.#folder, { recursive: true });
@@ -88,7 +98,10 @@ export class Children {
     const mark = randomUUID();
     const env = { ...options.env, ...(code === null ? {} : { BELFRY_CODE: code }), [markName]: mark };
     // A process group of its own, for what it starts; the terminal's Ctrl-C reaches only the process that decides the order.
-    const child = spawn(process.execPath, [...this.#nodeArgs, ...options.args], { env, stdio, detached: true });
+    const debug = options.runsHandlers === true ? this.#debugPorts?.take(options.name) : undefined;
+    const args = [...(debug?.args ?? []), ...this.#nodeArgs, ...options.args];
+    const child = spawn(process.execPath, args, { env, stdio, detached: true });
+    if (debug !== undefined) child.once("exit", debug.release).once("error", debug.release);
     this.#follow(child, options);
     if (child.pid !== undefined) this.#record(child.pid, { name: options.name, mark }, child);
     return child;

@@ -49,7 +49,13 @@ export async function startTasks(options: TasksOptions): Promise<Tasks> {
   const onLine = linesOf("task");
   const ecs = await startEcs({
     start: (command, more) =>
-      children.start({ name: "task", args: [entry, ...command], env: { ...env, ...workerEnv, ...more }, onLine }),
+      children.start({
+        name: "task",
+        args: [entry, ...command],
+        env: { ...env, ...workerEnv, ...more },
+        runsHandlers: true,
+        onLine,
+      }),
     stop: (child) => children.stop(child, stopMs),
     // The deployed rule passes stopped tasks only.
     onEvent: (event) => void (event.detail.lastStatus === "STOPPED" && deliver(pool, event, over.signal, onProblem)),

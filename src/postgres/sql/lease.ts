@@ -46,6 +46,16 @@ with mine as materialized (
 update belfry.lease l set cause = $2 from mine m where l.id = m.id`);
 
 /**
+ * A debugger has stopped the worker whose name begins with $1: its leases begin again, also one that has ended and was not taken.
+ * Locks: its leases in id order, waiting.
+ */
+export const keepLeases = statement<never>("lease-keep")(`
+with mine as materialized (
+  select id, ms from belfry.lease where starts_with(worker, $1) and until > 'epoch' order by id for no key update
+)
+update belfry.lease l set until = ${leaseEnd("m.ms")} from mine m where l.id = m.id`);
+
+/**
  * Renews the leases of these jobs, for all the jobs of each, and answers the attempts still held. $1 ids $2 attempts
  * $3 progress $4 worker. A rescue that it waited for has taken its jobs out of `job_ids`, which `held` does not see.
  * Locks: leases in id order, waiting, while it holds no job; then jobs with SKIP LOCKED: progress may

@@ -111,6 +111,18 @@ export function leasesContract(open: OpenStore): void {
       expect(move?.errorMessage).toBe("its lease ended without an outcome");
     });
 
+    test("the leases of a worker that a debugger stopped begin again, and those of others end", async () => {
+      const { store, advance } = at();
+      const [kept] = await pair(store);
+      const [other] = await insertMany(store, [{ leaseMs }]);
+      if (other !== undefined) await store.claim([await messageFor(store, other)], { worker: "worker-2", alone: true });
+      await advance(40_000);
+      await store.keepLeases("worker-1");
+      expect(await rescued(store)).toEqual([other]);
+      await advance(10_000);
+      expect(await store.heartbeat([kept], "worker-1")).toHaveLength(1);
+    });
+
     test("jobs of one claim with other lease lengths or lanes hold leases of their own", async () => {
       const { store, advance } = at();
       const [short, long, elsewhere] = await claimTogether(store, [leaseMs, minute, leaseMs], ["a", "a", "b"]);

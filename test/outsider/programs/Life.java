@@ -52,7 +52,8 @@ class Life {
     must(() -> runs.signalRun(found[0].getId(), "approved", new SignalRunRequest().payload(Map.of("by", "ada"))));
     must(() -> runs.cancelRun(found[0].getId()));
 
-    must(() -> schedules.createSchedule(new CreateScheduleRequest().id(name).kind("hello").cron("0 3 * * *").timezone("UTC")));
+    var nightly = new NewScheduleHello().id(name).kind(NewScheduleHello.KindEnum.HELLO).cron("0 3 * * *").timezone("UTC");
+    must(() -> schedules.createSchedule(new NewSchedule(nightly)));
     var patch = new PatchScheduleRequest().cron("0 4 * * *");
     refused(412, () -> schedules.patchSchedule(name, "\"99\"", patch));
     if (must(() -> schedules.patchSchedule(name, null, patch)).getVersion() != 2) throw new IllegalStateException("version");

@@ -42,10 +42,10 @@ fn main() {
     runs_api::signal_run(&at, &id, "approved", Some(signal)).unwrap();
     runs_api::cancel_run(&at, &id).unwrap();
 
-    let mut schedule = CreateScheduleRequest::new(name.clone(), "hello".into());
+    let mut schedule = NewScheduleHello::new(new_schedule_hello::Kind::Hello, name.clone());
     schedule.cron = Some("0 3 * * *".into());
     schedule.timezone = Some("UTC".into());
-    schedules_api::create_schedule(&at, schedule).unwrap();
+    schedules_api::create_schedule(&at, NewSchedule::NewScheduleHello(Box::new(schedule))).unwrap();
     let patch = PatchScheduleRequest { cron: Some("0 4 * * *".into()), ..Default::default() };
     refused(412, schedules_api::patch_schedule(&at, &name, Some("\"99\""), Some(patch.clone())));
     assert_eq!(schedules_api::patch_schedule(&at, &name, None, Some(patch)).unwrap().version, 2);

@@ -63,7 +63,9 @@ func main() {
 	is(must(client.SignalRunWithResponse(ctx, run.Id, "approved", api.SignalRunJSONRequestBody{Payload: &by})).JSON200 != nil, "signal")
 	is(must(client.CancelRunWithResponse(ctx, run.Id)).StatusCode() < 300, "cancel")
 
-	made := must(client.CreateScheduleWithResponse(ctx, api.CreateScheduleJSONRequestBody{Id: name, Kind: "hello", Cron: &cron, Timezone: &zone}))
+	var nightly api.NewSchedule
+	is(nightly.FromNewScheduleHello(api.NewScheduleHello{Id: name, Kind: "hello", Cron: &cron, Timezone: &zone}) == nil, nightly)
+	made := must(client.CreateScheduleWithResponse(ctx, nightly))
 	is(made.JSON201 != nil, string(made.Body))
 	patch := api.PatchScheduleJSONRequestBody{Cron: &later}
 	is(must(client.PatchScheduleWithResponse(ctx, name, &api.PatchScheduleParams{IfMatch: &stale}, patch)).ApplicationproblemJSON412 != nil, "412")

@@ -65,7 +65,8 @@ func main() {
 		log.Fatal(err)
 	}
 
-	made := is[*api.ScheduleHeaders](client.CreateSchedule(ctx, &api.CreateScheduleReq{ID: name, Kind: "hello", Cron: api.NewOptString("0 3 * * *"), Timezone: api.NewOptString("UTC")})).Response
+	nightly := api.NewNewScheduleHelloNewSchedule(api.NewScheduleHello{ID: name, Kind: api.NewScheduleHelloKindHello, Cron: api.NewOptString("0 3 * * *"), Timezone: api.NewOptString("UTC")})
+	made := is[*api.ScheduleHeaders](client.CreateSchedule(ctx, nightly)).Response
 	patch := api.NewOptPatchScheduleReq(api.PatchScheduleReq{Cron: api.NewOptString("0 4 * * *")})
 	stale := api.PatchScheduleParams{ID: made.ID, IfMatch: api.NewOptString(`"99"`)}
 	is[*api.PatchSchedulePreconditionFailedHeaders](client.PatchSchedule(ctx, patch, stale))

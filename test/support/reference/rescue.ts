@@ -25,6 +25,10 @@ export function noteCause(t: Tables, worker: string, cause: string): void {
   for (const lease of heldBy(t, worker)) t.leases.set(lease.id, { ...lease, cause });
 }
 
+export function keepLeases(t: Tables, worker: string): void {
+  for (const lease of heldBy(t, worker)) t.leases.set(lease.id, { ...lease, until: t.now() + lease.leaseMs });
+}
+
 const heldBy = (t: Tables, worker: string) =>
   [...t.leases.values()].filter((lease) => lease.worker.startsWith(worker) && lease.until > 0);
 

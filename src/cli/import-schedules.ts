@@ -1,0 +1,207 @@
+/** Reads what another scheduler has, as schedules of this one. */
+import { parseAt, parseRate } from "../calendar/aws-cron.ts";
+import { parseCron } from "../calendar/cron.ts";
+import { formatDuration } from "../calendar/duration.ts";
+import { preview } from "../calendar/preview.ts";
+import { zoneProblem } from "../calendar/zone.ts";
+import type { Expression } from "../machine/schedule.ts";
+import { iso, minuteMs } from "../machine/units.ts";
+
+export interface ImportedSchedule {
+  readonly id: string;
+  /** What it was: a command, or the target of a schedule. */
+  readonly was: string;
+  readonly expression: Expression;
+  /** Options of `defineSchedule`, as TypeScript. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly timezone: string;
+  /** Undefined: it takes none. */
+  readonly payload: unknown;
+  readonly notes: readonly string[];
+}
+
+export interface Imported {
+  readonly schedules: readonly ImportedSchedule[];
+  /** What cannot be said, with the reason. */
+  readonly refused: readonly { readonly what: string; readonly why: string }[];
+}
+
+const text = (value: unknown): string => JSON.stringify(value);
+const nextMax = 5;
+
+/** The next times, as they are shown. */
+export const nextOf = ({ expression, timezone }: ImportedSchedule, nowMs: number): readonly string[] =>
+  preview({ expression, timezone, dst: { gap: "auto", overlap: "auto" }, startAt: null, endAt: null }, nowMs, nextMax)
+    .filter(({ fires }) => fires)
+    .map(({ instant }) => iso(instant));
+
+/** @param hasUsers a crontab of the system, whose lines name a user before the command. */
+export function importCrontab(crontab: string, options: { timezone: string; hasUsers: boolean }): Imported {
+  const all = collector();
+  let { timezone } = options;
+  for (const [index, raw] of crontab.split(/\r?\n/).entries()) {
+    const line = raw.trim();
+    const what = `line ${index + 1}: ${line}`;
+    if (line === "" || line.startsWith("#")) continue;
+    const [, name, value = ""] = /^(\w+)\s*=\s*["']?(.*?)["']?$/.exec(line) ?? [];
+    if (name === "CRON_TZ" || name === "TZ") timezone = value;
+    else if (name !== undefined) all.refuse(what, "is a variable: give it to the lane's environment");
+    else {
+      const [, cron = "", user, was = ""] =
+        (options.hasUsers ? /^(@\w+|(?:\S+\s+){4}\S+)\s+(\S+)\s+(.+)$/ : /^(@\w+|(?:\S+\s+){4}\S+)()\s+(.+)$/).exec(
+          line,
+        ) ?? [];
+      if (was === "") all.refuse(what, "must be five fields or a name like @daily, then a command");
+      else if (cron === "@reboot") all.refuse(what, "is the start of a machine, which no schedule is");
+      else {
+        const notes = [
+          ...(user === undefined || user === "" ? [] : [`ran as ${user}`]),
+          ...(/(?<!\\)%/.test(was) ? ["% begins what the command reads"] : []),
+        ];
+        all.add(what, { name: was, was, expression: cron.replaceAll(/\s+/g, " "), timezone, notes });
+      }
+    }
+  }
+  return all.done();
+}
+
+/** An answer of `aws scheduler get-schedule` or `aws events list-rules`, or a list of them. @throws SyntaxError */
+export function importEventBridge(json: string): Imported {
+  const all = collector();
+  const given = JSON.parse(json) as unknown;
+  const { Schedules: schedules, Rules: rules } = given as { Schedules?: unknown; Rules?: unknown };
+  const list = [schedules ?? rules ?? given].flat() as readonly Readonly<Record<string, unknown>>[];
+  for (const [index, each] of list.entries()) {
+    const { Name, ScheduleExpression: expression, ScheduleExpressionTimezone: timezone = "UTC", State } = each ?? {};
+    const { Arn, Input } = (each?.["Target"] ?? {}) as { Arn?: unknown; Input?: unknown };
+    const { MaximumWindowInMinutes: window } = (each?.["FlexibleTimeWindow"] ?? {}) as {
+      MaximumWindowInMinutes?: number;
+    };
+    const what = typeof Name === "string" ? Name : `entry ${index + 1}`;
+    if (typeof expression !== "string" || typeof timezone !== "string") {
+      all.refuse(what, "has no ScheduleExpression: export it by aws scheduler get-schedule, or it is a rule of events");
+      continue;
+    }
+    const time = (value: unknown): string => text(new Date(typeof value === "number" ? value * 1_000 : String(value)));
+    const options = {
+      ...(window === undefined ? {} : { spread: text(formatDuration(window * minuteMs)) }),
+      ...(each["StartDate"] === undefined ? {} : { startAt: time(each["StartDate"]) }),
+      ...(each["EndDate"] === undefined ? {} : { endAt: time(each["EndDate"]) }),
+      ...(State === "DISABLED" ? { enabled: "false" } : {}),
+    };
+    const payload = typeof Input === "string" ? inputOf(Input) : undefined;
+    const was = typeof Arn === "string" ? Arn : "its targets";
+    all.add(what, { name: what, was, expression, timezone, notes: [], options, payload });
+  }
+  return all.done();
+}
+
+function inputOf(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
+  }
+}
+
+interface Found extends Pick<ImportedSchedule, "was" | "notes" | "timezone"> {
+  readonly name: string;
+  readonly expression: string;
+  readonly options?: ImportedSchedule["options"];
+  readonly payload?: unknown;
+}
+
+function collector() {
+  const schedules: ImportedSchedule[] = [];
+  const refused: Imported["refused"][number][] = [];
+  const ids = new Set<string>();
+  return {
+    refuse: (what: string, why: string) => void refused.push({ what, why }),
+    add(what: string, { name, expression: said, options = {}, payload, notes, ...rest }: Found): void {
+      const zone = zoneProblem(rest.timezone);
+      const read = zone === null ? expressionOf(said, rest.timezone) : zone;
+      if (typeof read === "string") return void refused.push({ what, why: read });
+      const id = idOf(name, ids);
+      const all = { ...read.options, ...options };
+      schedules.push({
+        ...rest,
+        id,
+        expression: read.expression,
+        options: all,
+        payload,
+        notes: [...notes, ...read.notes],
+      });
+    },
+    done: (): Imported => ({ schedules, refused }),
+  };
+}
+
+type Read = Pick<ImportedSchedule, "expression" | "options" | "notes">;
+
+/** What `defineSchedule` takes, or why there is no such thing. */
+function expressionOf(said: string, timezone: string): Read | string {
+  if (said.startsWith("rate(")) {
+    const rate = parseRate(said);
+    if (!rate.ok) return rate.problem;
+    const notes = ["counts from its first start here"];
+    return { expression: rate.expression, options: { every: text(formatDuration(rate.expression.everyMs)) }, notes };
+  }
+  if (said.startsWith("at(")) {
+    if (timezone !== "UTC") return `${said} in ${timezone}: write its instant as \`at\``;
+    const at = parseAt(said);
+    if (!at.ok) return at.problem;
+    return { expression: at.expression, options: { at: text(iso(at.expression.at)) }, notes: [] };
+  }
+  const cron = parseCron(said);
+  if (!cron.ok) return cron.problem;
+  const options = { cron: said.startsWith("cron(") ? `aws(${text(said)})` : text(said), timezone: text(timezone) };
+  return { expression: { form: "cron", cron: said }, options, notes: cron.notes };
+}
+
+/** Of a command its program; no two are alike. */
+function idOf(name: string, taken: Set<string>): string {
+  const word = name.split(/\s/)[0]?.split("/").at(-1) ?? "";
+  const slug = word
+    .toLowerCase()
+    .replace(/\.\w{1,4}$/, "")
+    .replaceAll(/[^a-z\d]+/g, "-")
+    .replaceAll(/^[-\d]+|-+$/g, "");
+  const base = slug.slice(0, 40) || "job";
+  let id = base;
+  for (let n = 2; taken.has(id); n += 1) id = `${base}-${n}`;
+  taken.add(id);
+  return id;
+}
+
+/** A module of jobs that say what they must do, and the schedules that start them. */
+export function moduleOf({ schedules }: Imported): string {
+  const imports = schedules.some(({ options }) => options["cron"]?.startsWith("aws(")) ? "aws, " : "";
+  const hasPayload = schedules.some(({ payload }) => payload !== undefined);
+  const names = schedules.map(
+    ({ id }) => `${id.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())}Schedule`,
+  );
+  const definitions = schedules.map(({ id, was, notes, options, payload }, index) => {
+    const job = [`id: ${text(id)}`, ...(payload === undefined ? [] : ["payload: z.unknown()"])];
+    const given = Object.entries(options).map(([option, value]) => `${option}: ${value}`);
+    const more = payload === undefined ? [] : [`payload: ${text(payload)}`];
+    return [
+      ...notes.map((note) => `// ${note}`),
+      `const ${names[index]}Job = defineJob({`,
+      ...job.map((member) => `  ${member},`),
+      `  run() {`,
+      `    throw new Error(${text(`not moved yet: ${was}`)});`,
+      `  },`,
+      `});`,
+      `const ${names[index]} = defineSchedule({ ${[`id: ${text(id)}`, ...given, `run: ${names[index]}Job`, ...more].join(", ")} });`,
+      "",
+    ].join("\n");
+  });
+  return [
+    `import { ${imports}defineApp, defineJob, defineSchedule } from "belfry";`,
+    ...(hasPayload ? [`import { z } from "zod";`] : []),
+    "",
+    ...definitions,
+    `export default defineApp({ name: "imported", schedules: [${names.join(", ")}] });`,
+    "",
+  ].join("\n");
+}
