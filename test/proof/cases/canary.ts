@@ -16,12 +16,12 @@ export const canaryProof: Proof = {
   guards: ["steps"],
   async run(context, list) {
     const down = join(context.folder, "down");
-    writeFileSync(down, "");
     const hunted = await startHunted(context, {
       app: "budget",
       lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: workers }),
     });
     const { system } = hunted;
+    writeFileSync(down, "");
     const count = Math.round(jobs * context.size);
     await system.enqueue(
       "mail",

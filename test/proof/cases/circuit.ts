@@ -19,12 +19,12 @@ export const circuitProof: Proof = {
   guards: ["circuit", "one-probe"],
   async run(context, list) {
     const down = join(context.folder, "down");
-    writeFileSync(down, "");
     const hunted = await startHunted(context, {
       app: "circuit",
       lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: workers }),
     });
     const { system } = hunted;
+    writeFileSync(down, "");
     const count = Math.round(jobs * context.size);
     for (let from = 0; from < count; from += 500) {
       const page = Array.from({ length: Math.min(500, count - from) }, (_, n) => ({ payload: { n: from + n, down } }));
