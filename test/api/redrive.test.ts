@@ -232,6 +232,8 @@ test("a pace is kept over all pages, and little is written ahead, so that a stop
   await plantFailed(opened, 10, "A");
   const begun = await redrive(opened, { filter: { kind: "ping" }, pace: "30s" });
   await reaches(opened, begun, { changed: 4, state: "RUNNING" });
+  const { lastDueAt, createdAt } = await read(opened, begun);
+  expect(Date.parse(lastDueAt ?? "") - Date.parse(createdAt)).toBe(90_000);
   const minutes = "(extract(epoch from due_at - belfry.now()) / 60)::text";
   const due = async () =>
     Object.keys(await counted(opened, `case when state = 'FAILED' then 'FAILED' else ${minutes} end`)).filter(
