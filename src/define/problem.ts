@@ -46,7 +46,8 @@ export class ProblemList {
 function shown(value: unknown): string {
   if (value === undefined) return "(missing)";
   // As JSON, NaN is null.
-  if (["number", "bigint", "symbol", "function"].includes(typeof value)) return String(value);
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  if (typeof value === "symbol" || typeof value === "function") return String(value);
   const text = JSON.stringify(value);
   return text.length <= 120 ? text : `${text.slice(0, 117)}...`;
 }

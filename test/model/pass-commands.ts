@@ -130,7 +130,13 @@ const resize = integer({ min: 1, max: 3 }).map((size) =>
 
 const name = constantFrom("c", "b");
 const circuits = ["c", "b"].map((of) => ({
-  ...{ name: of, pattern: "^(E)$", alike: false, share: 0.5, overMs: 60_000, minimum: 3, pauseMs: 20_000 },
+  name: of,
+  pattern: "^(E)$",
+  alike: false,
+  share: 0.5,
+  overMs: 60_000,
+  minimum: 3,
+  pauseMs: 20_000,
 }));
 const circuit = tuple(constantFrom("count", "count", "judge", "hold", "hold", "keep", "keep"), name, picks).map(
   ([verb, of, chosen]) =>
@@ -161,7 +167,7 @@ const budget = tuple(name, integer({ min: 1, max: 3 })).map(([of, n]) =>
 );
 
 const batched = tuple(picks, boolean()).map(([chosen, full]) =>
-  passStep(`${full ? "start full batches" : `gather for ${chosen.join()}`}`, async (pair) => {
+  passStep(full ? "start full batches" : `gather for ${chosen.join()}`, async (pair) => {
     const running = twinsOf(pair, chosen).filter(
       ({ oracle }) => pair.oracle.tables.jobs.get(Number(oracle))?.state === "RUNNING",
     );

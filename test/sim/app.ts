@@ -83,7 +83,14 @@ export const enqueuedKinds = [
   "poison",
   "slow",
   "flow",
-  ...["burst", "burst", "rated", "rated", "batched", "batched", "calling", "calling"],
+  "burst",
+  "burst",
+  "rated",
+  "rated",
+  "batched",
+  "batched",
+  "calling",
+  "calling",
 ] as const;
 
 /** The definitions of one process: its handlers sleep, call and die in that process. `everyMs` differs by release. */
