@@ -1,3 +1,4 @@
+import { batchRuleOf } from "../define/batch.ts";
 import { lockGate } from "../admission/lock.ts";
 import { explainJob } from "../insight/explain-job.ts";
 import type { JobId } from "../machine/job.ts";
@@ -12,7 +13,7 @@ import { maybeIso } from "../machine/units.ts";
 
 /** Why a job is not running, and when it will. Null when it does not exist, or no longer. */
 export async function explanationOf(
-  { ports, insight }: Pick<ApiOptions, "ports" | "insight">,
+  { ports, insight, registry }: Pick<ApiOptions, "ports" | "insight" | "registry">,
   id: JobId,
   within: Bounds | null,
 ): Promise<JobExplanationReply | null> {
@@ -21,7 +22,8 @@ export async function explanationOf(
   if (job === null || facts === undefined) return null;
   const key = job.heldOn ?? job.slotKeys.find((each) => each.startsWith(`${lockGate.prefix}:`)) ?? null;
   const [slot = null] = key === null ? [] : await insight.run(readSlot, { key, before: facts.heldBefore.count });
-  const { until, ...answer } = explainJob(job, facts, { now: facts.now, slot });
+  const batchWaitMs = batchRuleOf(registry.jobs.get(job.kind))?.waitMs ?? 0;
+  const { until, ...answer } = explainJob(job, facts, { now: facts.now, slot, batchWaitMs });
   // A job of another scope may hold a lock that both have.
   const ids = answer.waitsFor;
   const holders = within === null ? [] : await insight.run(readRecords, { ids, whole: false });

@@ -23,19 +23,20 @@ export async function redriveMatching(
   options: BulkOptions,
 ): Promise<void> {
   const dry = (await client.call("redriveDeadLetters", {}, { ...body, dryRun: true })) as BulkPreviewReply;
-  const count = `${dry.matched.count}${dry.matched.isMore ? " or more" : ""} jobs match`;
-  if (options.dryRun === true)
-    return out.result({ dryRun: true, matched: dry.matched }, () => `${count}; nothing was changed`);
+  const first = dry.steps.length === 0 ? "" : `, of each group ${dry.steps.join(", then ")}, then the rest`;
+  const count = `${dry.matched.count}${dry.matched.isMore ? " or more" : ""} jobs match${first}`;
+  if (options.dryRun === true) return out.result(dry, () => `${count}; nothing was changed`);
   if (options.yes !== true) {
     throw wrongUsage("not-confirmed", `${count}: add --yes to redrive them, or --dry-run to only count`);
   }
   const begun = (await client.call("redriveDeadLetters", {}, body)) as BulkReply;
   const bulk = options.wait === false ? begun : await followBulk(client, out, begun);
-  const { changed, takenAlong, refused, state, stopped, steps } = bulk;
+  const { changed, takenAlong, refused, state, stopped, steps, lastDueAt } = bulk;
   const along = takenAlong === 0 ? "" : ` and took ${takenAlong} of their runs along`;
   const why = stopped === null ? "" : `: ${stopped}; look at ${shown(steps?.jobs ?? [])}, repair, and redrive again`;
+  const last = lastDueAt === null ? "" : `; the last is due at ${lastDueAt}`;
   out.result(bulk, () => {
-    return `${state.toLowerCase()}: ${changed} jobs changed${along}, ${refused} had moved before their turn${why}`;
+    return `${state.toLowerCase()}: ${changed} jobs changed${along}, ${refused} had moved before their turn${last}${why}`;
   });
   if (refused > 0 || state === "STOPPED") throw new Finished(exitCodes.partial);
 }

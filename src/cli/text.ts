@@ -14,6 +14,7 @@ export function jobText(job: JobDetailReply, out: Output): string {
     ["failures", `${job.failures} of ${job.maxAttempts} (attempt ${job.attempt})`],
     ["schedule", job.schedule],
     ["due", job.dueAt],
+    ["joined", job.joined === null ? null : `${amountOf(job.joined, "call")}; due at the latest ${job.dueAtMost}`],
     ["finished", job.finishedAt],
     ["payload", short(job.payload)],
     ["result", job.result === null ? null : short(job.result)],

@@ -45,7 +45,9 @@ export class ProblemList {
 
 function shown(value: unknown): string {
   if (value === undefined) return "(missing)";
-  if (typeof value === "bigint" || typeof value === "symbol" || typeof value === "function") return String(value);
+  // As JSON, NaN is null.
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  if (typeof value === "symbol" || typeof value === "function") return String(value);
   const text = JSON.stringify(value);
   return text.length <= 120 ? text : `${text.slice(0, 117)}...`;
 }

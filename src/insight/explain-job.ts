@@ -50,7 +50,7 @@ const noWorkerMs = 10_000;
 export function explainJob(
   job: JobView,
   facts: WaitingFacts,
-  { now, slot }: { now: Instant; slot: SlotHolders | null },
+  { now, slot, batchWaitMs = 0 }: { now: Instant; slot: SlotHolders | null; batchWaitMs?: number },
 ): JobExplanation {
   if (isFinal(job.state)) return ended(job, facts, slot);
   if (job.state === "RUNNING") return running(job, facts, now);
@@ -60,7 +60,7 @@ export function explainJob(
   }
   const wait = waitOf({ job, facts, slot, now });
   if (wait !== null) return say(wait.cause, wait.sentence, wait);
-  if (job.dueAt > now) return facts.awaitsSignal ? awaited(job) : early(job, facts);
+  if (job.dueAt > now) return facts.awaitsSignal ? awaited(job) : early(job, facts, now + batchWaitMs);
   if (job.state !== "QUEUED") return say("dispatching", "it is due and the next relay dispatches it, within seconds");
   return queued(job, facts, now);
 }
@@ -127,7 +127,8 @@ function awaited({ runId, task, dueAt }: JobView): JobExplanation {
 const shellWord = (text: string): string =>
   /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-function early(job: JobView, facts: WaitingFacts): JobExplanation {
+/** `takenUntil`: a job that is due later is not taken along by others of its batch. */
+function early(job: JobView, facts: WaitingFacts, takenUntil: Instant): JobExplanation {
   const { started, batchOthers } = facts;
   if (job.errorCode === "ROWS_OPEN" && started !== null) {
     const { runId, done, total, failed } = started;
@@ -172,7 +173,7 @@ function early(job: JobView, facts: WaitingFacts): JobExplanation {
       ? ""
       : `: joined ${joined} times since ${iso(job.createdAt)}; due at the latest ${iso(dueAtMost)}`;
   const sentence =
-    job.batchKey === null
+    job.batchKey === null || job.dueAt > takenUntil
       ? `it is due at ${iso(job.dueAt)}${calls}`
       : `it waits until ${iso(job.dueAt)} for others of batch "${job.batchKey}"; ${batchOthers} wait beside it`;
   return say("not-due", sentence, {

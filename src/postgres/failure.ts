@@ -35,6 +35,9 @@ const advice: Readonly<Record<string, string>> = {
   "3F000": "the tables are missing: run `npx belfry migrate`",
   "42P01": "a table is missing: run `npx belfry migrate`",
   "42703": "a column is missing, so the database is at another schema version: run `npx belfry migrate`",
+  "40001": "another transaction changed the same rows; begin it again, or use READ COMMITTED",
+  "40P01":
+    "another transaction had locked the same rows in another order; begin it again, and enqueue what it debounces in one call",
   "42501": "the user lacks a permission: grant it, or use the owner of the schema belfry",
   "57P03": "the server is starting up or recovering; the call may be repeated",
   "53100": "the server's disk is full: free or add space",

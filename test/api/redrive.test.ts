@@ -77,6 +77,22 @@ test("several groups are redriven at once, and no other", async () => {
   expect(await counted(opened, "state || coalesce(error_code, '')")).toEqual({ FAILEDB: 2, QUEUED: 4 });
 });
 
+test("a dry run names its steps; a kind or a group that has no such job is refused by its name", async () => {
+  const opened = await openApi();
+  await plantFailed(opened, 11, "A");
+  const dry = async (filter: object) =>
+    (await opened.call("POST", "/dead-letters/redrive", { filter, dryRun: true })).body;
+  expect(await dry({ kind: "ping" })).toEqual({ dryRun: true, matched: { count: 11, isMore: false }, steps: [1, 10] });
+  expect(await dry({ kind: "nope" })).toMatchObject({
+    code: "unknown-kind",
+    detail: expect.stringContaining('"nope"') as string,
+  });
+  const fingerprint = [(await groupsOf(opened))[0]?.fingerprint ?? "", "zzz"];
+  expect(await dry({ fingerprint })).toMatchObject({
+    detail: 'filter.fingerprint: no job that matches is in group "zzz"',
+  });
+});
+
 test("one job of each group goes first and alone, and the rest follows when all of them have succeeded", async () => {
   const opened = await openApi();
   const newest = [(await plantFailed(opened, 3, "A"))[2], (await plantFailed(opened, 4, "B"))[3]];
@@ -216,6 +232,8 @@ test("a pace is kept over all pages, and little is written ahead, so that a stop
   await plantFailed(opened, 10, "A");
   const begun = await redrive(opened, { filter: { kind: "ping" }, pace: "30s" });
   await reaches(opened, begun, { changed: 4, state: "RUNNING" });
+  const { lastDueAt, createdAt } = await read(opened, begun);
+  expect(Date.parse(lastDueAt ?? "") - Date.parse(createdAt)).toBe(90_000);
   const minutes = "(extract(epoch from due_at - belfry.now()) / 60)::text";
   const due = async () =>
     Object.keys(await counted(opened, `case when state = 'FAILED' then 'FAILED' else ${minutes} end`)).filter(

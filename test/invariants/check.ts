@@ -8,6 +8,7 @@ import { effects } from "./effects.ts";
 import { ended, enqueued } from "./enqueued.ts";
 import type { Evidence, Violation } from "./evidence.ts";
 import { fencedAttempts } from "./fenced.ts";
+import { flowControl } from "./flow-control.ts";
 import { followedTimes } from "./followed-times.ts";
 import { joined } from "./joined.ts";
 import { fenceTokens } from "./locks.ts";
@@ -31,5 +32,6 @@ export function checkInvariants(evidence: Evidence): readonly Violation[] {
     ...deadLetters(evidence),
     ...slots(evidence),
     ...joined(evidence),
+    ...flowControl(evidence),
   ];
 }

@@ -10,7 +10,11 @@ export function* enqueued(evidence: Evidence): Generator<Violation> {
     if (answer === null || answer === "refused") continue;
     const job = jobs.get(answer.id);
     if (job === undefined) yield broken(`enqueue ${mark} was acknowledged as job ${answer.id}, which does not exist`);
-    else if (job.kind !== kind || job.key !== key || (answer.created && job.mark !== mark))
+    else if (
+      job.kind !== kind ||
+      job.key !== key ||
+      (answer.created && job.mark !== mark && kind !== evidence.flow?.bursts.kind)
+    )
       yield broken(
         `enqueue ${mark} was acknowledged as job ${answer.id}, which is another job (${job.kind}, ${job.mark})`,
       );

@@ -6,6 +6,7 @@ import type { AttemptOutcome } from "../../src/machine/job.ts";
 import type { FailurePolicy, RunState } from "../../src/machine/run.ts";
 import type { JoinRule } from "../../src/machine/join.ts";
 import type { State } from "../../src/machine/state.ts";
+import type { FlowFacts } from "./flow-control.ts";
 
 export interface Evidence {
   /** What clients asked for and were answered. */
@@ -41,6 +42,9 @@ export interface Evidence {
 
   /** Left out where there are none. */
   readonly chains?: readonly ChainFact[];
+
+  /** Left out where no kind has a field of flow control. */
+  readonly flow?: FlowFacts;
 
   /** Nominal times that must have a row, by schedule; nothing else may have one. */
   readonly expectedTimes: ReadonlyMap<string, readonly number[]>;

@@ -76,12 +76,25 @@ export async function jobsOf(pair: Pair, drafts: readonly Draft[]): Promise<NewJ
   });
 }
 
-const insert = array(draft, { minLength: 1, maxLength: 4 }).map((drafts) =>
-  step(`insert ${JSON.stringify(drafts)}`, async (pair) => {
-    const jobs = await jobsOf(pair, drafts);
-    await pair.both((store) => store.insert(jobs));
-  }),
-);
+/** The batch that jobs of the model may wait in. */
+export const batch = { key: "a", max: 3, waitMs: 5_000 } as const;
+/** How a job may arrive: by itself, in a burst, or in a batch. */
+const ways: readonly Partial<NewJob>[] = [
+  {},
+  {},
+  { key: null, delayMs: 21_000, debounce: { key: "d", forMs: 21_000, maxMs: 64_000, keep: "last" } },
+  { key: null, delayMs: batch.waitMs, batch },
+];
+
+const insert = array(tuple(draft, constantFrom(...ways)), { minLength: 1, maxLength: 4 }).map((given) => {
+  // Postgres writes what is debounced after the others.
+  const arriving = given.toSorted(([, a], [, b]) => Number("debounce" in a) - Number("debounce" in b));
+  return step(`insert ${JSON.stringify(arriving)}`, async (pair) => {
+    const plain = arriving.map(([one, way]) => ({ ...one, ...(way.key === null ? { key: null } : {}) }));
+    const jobs = await jobsOf(pair, plain);
+    await pair.both((store) => store.insert(jobs.map((job, at) => ({ ...job, ...arriving[at]?.[1] }))));
+  });
+});
 
 const insertInTx = tuple(draft, boolean()).map(([one, commits]) =>
   step(`insert in a transaction that ${commits ? "commits" : "fails"} ${JSON.stringify(one)}`, async (pair) => {

@@ -1,5 +1,5 @@
 import { array, boolean, constant, constantFrom, integer, nat, tuple, type Arbitrary } from "fast-check";
-import { attemptOf, twinsOf } from "./job-commands.ts";
+import { attemptOf, batch, messagesOf, twinsOf } from "./job-commands.ts";
 import { movedRows, passStep, step, type Step } from "./step.ts";
 
 const limit = constantFrom(1, 2, 10);
@@ -128,6 +128,56 @@ const resize = integer({ min: 1, max: 3 }).map((size) =>
   step(`cap:a has ${size}`, (pair) => pair.both((store) => store.installSlots(slotGroups(size)))),
 );
 
+const name = constantFrom("c", "b");
+const circuits = ["c", "b"].map((of) => ({
+  name: of,
+  pattern: "^(E)$",
+  alike: false,
+  share: 0.5,
+  overMs: 60_000,
+  minimum: 3,
+  pauseMs: 20_000,
+}));
+const circuit = tuple(constantFrom("count", "count", "judge", "hold", "hold", "keep", "keep"), name, picks).map(
+  ([verb, of, chosen]) =>
+    passStep(`${verb} of circuit ${of} ${chosen.join()}`, async (pair) => {
+      const messages = {
+        oracle: await messagesOf(pair, chosen, 0, "oracle"),
+        real: await messagesOf(pair, chosen, 0, "real"),
+      };
+      const kinds = ["mail", "push"].map((kind) => ({ kind, circuit: of }));
+      const ends = { name: of, code: chosen.length > 1 ? "E" : "", ends: chosen.length };
+      await pair.both(async (store, _id, side): Promise<unknown> => {
+        if (verb === "count") return await store.countForCircuits([ends], { worker: "w" });
+        if (verb === "judge") return await store.judgeCircuits(circuits);
+        if (verb === "hold") return await store.holdForCircuits(messages[side], kinds);
+        return [await store.probeCircuits(circuits), await store.releaseForCircuits(), await store.openCircuits()];
+      });
+    }),
+);
+
+const budget = tuple(name, integer({ min: 1, max: 3 })).map(([of, n]) =>
+  step(`${n} retries of ${of}`, (pair) =>
+    pair.both(async (store) => {
+      const spaced = await store.spaceRetries([{ name: of, n, share: 5 }]);
+      // Postgres keeps microseconds.
+      return spaced.map(({ endsMs, everyMs }) => [Math.round(endsMs / 100), Math.round(everyMs / 100)]);
+    }),
+  ),
+);
+
+const batched = tuple(picks, boolean()).map(([chosen, full]) =>
+  passStep(full ? "start full batches" : `gather for ${chosen.join()}`, async (pair) => {
+    const running = twinsOf(pair, chosen).filter(
+      ({ oracle }) => pair.oracle.tables.jobs.get(Number(oracle))?.state === "RUNNING",
+    );
+    await pair.both(async (store, id): Promise<unknown> => {
+      if (full) return await store.startFull(["mail", "push"].map((kind) => ({ kind, ...batch })));
+      return await store.gather(running.map((twin) => ({ jobId: id(twin), max: batch.max, waitMs: batch.waitMs })));
+    });
+  }),
+);
+
 /** The groups that jobs of the model may need. */
 export const slotGroups = (size: number) =>
   [
@@ -183,6 +233,11 @@ export const passSteps: readonly Arbitrary<Step>[] = [
   resize,
   fence,
   fallbackLock,
+  circuit,
+  circuit,
+  circuit,
+  budget,
+  batched,
 ];
 
 /** What moves jobs that exist. */

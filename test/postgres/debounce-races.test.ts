@@ -63,6 +63,15 @@ test("two callers with the same keys in other orders both commit", async () => {
   expect(await count()).toBe(3);
 });
 
+test("a call under REPEATABLE READ that meets a later one is refused with what to do", async () => {
+  const own = await begun();
+  await own.query("set transaction isolation level repeatable read");
+  await own.query("select from belfry.debounce");
+  await joining([call("later", "doc")]);
+  await expect(joining([call("own", "doc")], own)).rejects.toThrow(/40001: .*; .* use READ COMMITTED/);
+  await end(own, "rollback");
+});
+
 test("of a claim and a call at one time, the call joins before the start or begins another", async () => {
   const [first = "" as JobId] = await joining([call("first", "doc", 0)]);
   const claiming = await begun();

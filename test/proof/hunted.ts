@@ -1,60 +1,119 @@
+import type { Message } from "../../src/machine/outbox.ts";
+import { encodeMessage } from "../../src/run/message.ts";
 import { startChaosQueue } from "./chaos-queue.ts";
 import type { FleetOptions } from "./fleet.ts";
-import { ambiguousJobs } from "./judge.ts";
-import { killNowAndThen } from "./killer.ts";
+import { ambiguousJobs, assessSuccess, type Extra, judge } from "./judge.ts";
+import { type Killer, killNowAndThen } from "./killer.ts";
 import { type Checklist, type ProofContext, seeded } from "./proof.ts";
-import { startSystem, type System } from "./system.ts";
-import { readTables } from "./tables.ts";
+import { startSystem, type System, type SystemOptions } from "./system.ts";
+import { readTables, type Tables } from "./tables.ts";
+import { until } from "./until.ts";
 
-interface Hunt {
-  /** A file in `test/proof/app`. */
-  readonly app: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly killEveryMs: number;
-  readonly schedulerEveryMs: number;
+interface Hunt extends Pick<SystemOptions, "app" | "env" | "sql" | "lane"> {
+  /** Half of the messages are doubled and some late. */
+  readonly chaos?: boolean;
+  /** Left out: from `kill` on. */
+  readonly killEveryMs?: number;
+  /** Left out: no scheduler is killed, and the next pass begins when one has ended. */
+  readonly schedulerEveryMs?: number;
   /** As of a fleet. */
   readonly envOf?: FleetOptions["envOf"];
+  /** Done before the definitions are installed. */
+  readonly before?: (system: System) => Promise<void>;
 }
 
-interface Hunted {
+export interface Hunted {
   readonly system: System;
+  readonly random: () => number;
+  /** From now on a worker is killed every `everyMs`. */
+  kill(everyMs: number): void;
   endKills(): void;
-  /** Stops the processes. @returns the jobs of which a killed process may have done more than it wrote. */
-  stop(): Promise<ReturnType<typeof ambiguousJobs>>;
-  /** Checks that there were kills. @returns how many workers. */
-  kills(list: Checklist): number;
+  /** How many processes were killed. */
+  kills(): number;
+  /** Sends the messages of a share of these jobs once more, as a queue may. */
+  sendSomeAgain(ids: readonly string[], share?: number): Promise<void>;
+  /** Waits until all jobs have ended and all messages are sent. */
+  untilEnded(withinMs?: number): Promise<void>;
+  /** Waits for the end, stops the processes and judges the tables. */
+  judged(list: Checklist, extra?: Extra): Promise<Tables>;
+  /** The same, where each job succeeds. */
+  succeeded(list: Checklist, extra?: Extra): Promise<Tables>;
+  /** For the figure. */
+  seen(): string;
 }
 
 const chaos = { duplicate: 0.5, lost: 0, refused: 0.05, late: 0.2, replyLost: 0.03 };
 
-/** A system with half of its messages doubled and some late, whose workers and scheduler are killed now and then. */
+/** A system whose workers, and schedulers where it is asked, are killed now and then. */
 export async function startHunted(context: ProofContext, options: Hunt): Promise<Hunted> {
+  const { killEveryMs, schedulerEveryMs, envOf, before, chaos: isChaotic, ...of } = options;
   const random = seeded(context.seed);
   const system = await startSystem(context, {
-    app: options.app,
-    lane: () => ({ visibilityTimeoutSeconds: 4 }),
-    ...(options.env === undefined ? {} : { env: options.env }),
-    inFrontOfSqs: (target) => startChaosQueue(target, { chaos, scale: 10, random }),
+    lane: () => ({ visibilityTimeoutSeconds: isChaotic === true ? 4 : 6 }),
+    ...of,
+    ...(isChaotic === true ? { inFrontOfSqs: (target) => startChaosQueue(target, { chaos, scale: 10, random }) } : {}),
   });
+  await before?.(system);
   await system.install();
-  const fleet = system.fleet({ deadLetters: true, ...(options.envOf === undefined ? {} : { envOf: options.envOf }) });
-  const wakes = system.wakes({ everyMs: 500 });
-  const killer = killNowAndThen(system, () => fleet.pids("default"), { everyMs: options.killEveryMs, random });
-  const ofScheduler = setInterval(() => wakes.current().signal("SIGKILL"), options.schedulerEveryMs);
-  return {
+  const fleet = system.fleet({ deadLetters: true, ...(envOf === undefined ? {} : { envOf }) });
+  const wakes = system.wakes({ everyMs: schedulerEveryMs === undefined ? 0 : 500 });
+  const killers: Killer[] = [];
+  const timers: NodeJS.Timeout[] = [];
+  if (schedulerEveryMs !== undefined)
+    timers.push(setInterval(() => wakes.current().signal("SIGKILL"), schedulerEveryMs));
+  const kills = (): number => killers.reduce((sum, killer) => sum + killer.count(), 0);
+  let duplicates = 0;
+  const hunted: Hunted = {
     system,
+    random,
+    kill: (everyMs) => void killers.push(killNowAndThen(system, () => fleet.pids("default"), { everyMs, random })),
     endKills() {
-      killer.stop();
-      clearInterval(ofScheduler);
+      for (const killer of killers) killer.stop();
+      for (const timer of timers) clearInterval(timer);
     },
-    async stop() {
+    kills,
+    async sendSomeAgain(ids, share = 0.02) {
+      duplicates += await sendAgain(
+        system,
+        ids.filter(() => random() < share),
+      );
+    },
+    async untilEnded(withinMs = 300_000) {
+      const open = async (): Promise<number> => (await system.openJobs()) + (await system.count("belfry.outbox"));
+      await until("all jobs to end", withinMs, async () => (await open()) === 0);
+    },
+    async judged(list, extra = {}) {
+      await hunted.untilEnded(400_000);
+      hunted.endKills();
       await wakes.stop();
       await fleet.stop();
-      return ambiguousJobs(await readTables(system.pool), system.processes.killed());
+      const ambiguous = ambiguousJobs(await readTables(system.pool), system.processes.killed());
+      list.expect("processes were killed", kills() > 0, kills());
+      return await judge(list, system, { ambiguous, ...extra });
     },
-    kills(list) {
-      list.expect("processes were killed", killer.count() > 0, killer.count());
-      return killer.count();
+    async succeeded(list, extra) {
+      const tables = await hunted.judged(list, extra);
+      assessSuccess(list, tables.jobs);
+      return tables;
     },
+    seen: () => `${duplicates === 0 ? "" : `${duplicates} messages sent twice, `}${kills()} processes killed`,
   };
+  if (killEveryMs !== undefined) hunted.kill(killEveryMs);
+  return hunted;
+}
+
+/** The same messages once more, as a queue that delivers at least once may. */
+async function sendAgain(system: System, ids: readonly string[]): Promise<number> {
+  const url = system.queues.find(({ lane }) => lane.name === "default")?.url;
+  const { rows } = await system.pool.query<Message>(
+    `select id::text as "jobId", generation, trace from belfry.job where id = any($1)`,
+    [ids],
+  );
+  for (let from = 0; from < rows.length; from += 10) {
+    const entries = rows
+      .slice(from, from + 10)
+      .map((row, index) => ({ Id: String(index), MessageBody: encodeMessage(row) }));
+    await system.sqs.call("SendMessageBatch", { QueueUrl: url, Entries: entries });
+  }
+  return rows.length;
 }

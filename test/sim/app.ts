@@ -6,6 +6,8 @@ import { defineSchedule } from "../../src/define/define-schedule.ts";
 import { registry, type Registry, type ScheduleDefinition } from "../../src/define/definition.ts";
 import { PermanentError, RetryLater } from "../../src/define/errors.ts";
 
+import type { FlowFacts } from "../invariants/flow-control.ts";
+import { flowControlled } from "./flow-control.ts";
 import { flow } from "./graph.ts";
 
 /** What a handler may do to the world around it. */
@@ -13,6 +15,10 @@ export interface Surroundings {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Calls an outside target that keeps its own ledger. */
   target(effect: { key: string; jobId: string; attempt: number }): Promise<void>;
+  /** One call of many jobs. */
+  batch(jobs: FlowFacts["calls"][number]): Promise<void>;
+  /** Whether the target of the kind `calling` refuses every call: while faults are on. */
+  isDown(): boolean;
   /** While faults are on, the process dies: `process.exit`, out of memory. */
   die(): Promise<void>;
 }
@@ -54,6 +60,7 @@ export const childrenOf = new Map([
   ["parent", 2],
   ["transfer", 1],
 ]);
+const keyOf = ({ mark }: Payload): string => concurrencyKeyOf(mark);
 export const byKeySizes = { all: 2, each: 1 };
 export const concurrencyKeys = ["0", "1", "2"] as const;
 /** One of three keys for each label. */
@@ -76,12 +83,27 @@ export const enqueuedKinds = [
   "poison",
   "slow",
   "flow",
+  "burst",
+  "burst",
+  "rated",
+  "rated",
+  "batched",
+  "batched",
+  "calling",
+  "calling",
 ] as const;
 
 /** The definitions of one process: its handlers sleep, call and die in that process. `everyMs` differs by release. */
 export function simApp(world: Surroundings, everyMs: number): SimApp {
   const graph = flowOf(world);
-  const jobs = [...simple(world), ...slotted(world), ...families(world), ...broken(world), graph];
+  const jobs = [
+    ...simple(world),
+    ...slotted(world),
+    ...families(world),
+    ...broken(world),
+    ...flowControlled(world, { ...quick, key: keyOf, run: work(world) }),
+    graph,
+  ];
   const schedules = schedulesOf(everyMs);
   const app = { ...defineApp({ name: "sim", jobs, schedules: [], lanes: { mail: {} } }), schedules };
   return { registry: registry([app]), jobs: new Map(jobs.map((job) => [job.id, job])) };
@@ -93,7 +115,7 @@ const releases = new Map<number, readonly ScheduleDefinition[]>();
 function schedulesOf(everyMs: number): readonly ScheduleDefinition[] {
   const known = releases.get(everyMs);
   if (known !== undefined) return known;
-  const nowhere: Surroundings = { sleep: unused, target: unused, die: unused };
+  const nowhere: Surroundings = { sleep: unused, target: unused, die: unused, batch: unused, isDown: () => false };
   const often = { payload: { workMs: 400 }, run: sweepJob(nowhere) } as const;
   const made = [
     defineSchedule({ id: "minutely", cron: "* * * * *", timezone: "UTC", ...often }),
@@ -187,7 +209,7 @@ function slotted(world: Surroundings): Job<Payload>[] {
     defineJob({
       id: "by-key",
       ...quick,
-      concurrency: { max: byKeySizes.all, perKey: byKeySizes.each, key: ({ mark }) => concurrencyKeyOf(mark) },
+      concurrency: { max: byKeySizes.all, perKey: byKeySizes.each, key: keyOf },
       run,
     }),
     defineJob({ id: "locked", ...quick, lock: { name: "one" }, run }),

@@ -1,5 +1,6 @@
 import type { Evidence, JobFact } from "../invariants/evidence.ts";
 import { byKeySizes, childrenOf, concurrencyKeyOf, concurrencyKeys, transactionalKinds } from "./app.ts";
+import { flowRules } from "./flow-control.ts";
 import type { World } from "./world.ts";
 
 /** Whether everything that was asked for before `before` has come to an end. */
@@ -16,6 +17,7 @@ export async function gather(world: World, endedBefore: number): Promise<Evidenc
   return {
     ...world.record,
     ...facts,
+    flow: { ...flowRules, ...world.record, keyOf: concurrencyKeyOf },
     expectedTimes: expectedTimes(world, decidedUntil),
     caps: [
       { key: "cap:capped", size: 2, kinds: ["capped"] },

@@ -20,11 +20,19 @@ export function startClients(world: World, jobs: number, untilMs: number): void 
   }
 }
 
-/** One client asks once, for one job or for a burst of one kind, and remembers what it was answered. */
+/** One client asks once, for one job or for some of one kind; of a debounced kind again and again. */
 async function ask(world: World, process: SimProcess, n: number): Promise<void> {
+  const kind = world.random.pick(enqueuedKinds);
+  for (let call = 0; call < (kind === "burst" ? 4 : 1); call += 1) {
+    if (call > 0) await process.clock.sleep(700);
+    await askFor(world, process, { kind, n: `${n}.${call}` });
+  }
+}
+
+/** Remembers what it was answered. */
+async function askFor(world: World, process: SimProcess, { kind, n }: { kind: string; n: string }): Promise<void> {
   const { ports, app } = world.inside(process);
   const { random, record } = world;
-  const kind = random.pick(enqueuedKinds);
   const job = app.jobs.get(kind);
   if (job === undefined) throw new Error(`no job ${kind}`);
   const items = Array.from({ length: random.chance(0.3) ? random.between(2, 5) : 1 }, (_, m) =>
@@ -46,8 +54,9 @@ function itemOf(
   world: World,
   kind: string,
   n: string,
-): { payload: Payload & { mark: string }; key?: string; delayMs: number } {
+): { payload: Payload & { mark: string }; key?: string; delayMs?: number } {
   const { random } = world;
+  if (kind === "burst") return { payload: { mark: `e${n}`, workMs: 100 } };
   const delayMs = random.chance(0.4) ? random.between(0, 40_000) : 0;
   if (random.chance(0.3)) {
     const key = `k${random.between(1, 8)}`;

@@ -1,3 +1,4 @@
+import type { FlowFacts } from "../invariants/flow-control.ts";
 import type { DeadLetter, Effect, Enqueue, FencedWrite, LockFact, WorkerFact } from "../invariants/evidence.ts";
 
 export interface Era {
@@ -16,6 +17,8 @@ export interface Record {
   readonly locks: LockFact[];
   readonly deadLetters: DeadLetter[];
   readonly effects: Effect[];
+  readonly calls: FlowFacts["calls"][number][];
+  readonly moves: FlowFacts["moves"][number][];
   /** The lease of each claim, by job and attempt. */
   readonly leases: Map<string, number>;
   /** Which period was in force since when, by schedule. */
@@ -30,6 +33,8 @@ export const emptyRecord = (): Record => ({
   locks: [],
   deadLetters: [],
   effects: [],
+  calls: [],
+  moves: [],
   leases: new Map(),
   eras: new Map(),
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { flowMutants } from "./mutants/flow-control.ts";
 import { mutantNamed, mutants } from "./mutants/index.ts";
 import { simulate } from "./simulate.ts";
 
@@ -56,13 +57,17 @@ describe("planted bugs", () => {
     expect(new Set(mutants.map((mutant) => mutant.bug)).size).toBe(mutants.length);
   });
 
-  test.each(["ignored-failed", "relay-by-last-id", "rescue-without-lease", "claim-before-due", "wall-clock-lease"])(
-    "%s is found at once",
-    async (name) => {
-      const { violations } = await firstBroken(name, 40);
-      expect(violations).not.toEqual([]);
-    },
-  );
+  test.each([
+    "ignored-failed",
+    "relay-by-last-id",
+    "rescue-without-lease",
+    "claim-before-due",
+    "wall-clock-lease",
+    ...flowMutants.map(({ name }) => name),
+  ])("%s is found at once", async (name) => {
+    const { violations } = await firstBroken(name, 40);
+    expect(violations).not.toEqual([]);
+  });
 
   test("an unknown name is refused with the list of known ones", () => {
     expect(() => mutantNamed("no-such-bug")).toThrow(/unknown mutant "no-such-bug": one of .*no-fence/);

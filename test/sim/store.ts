@@ -53,6 +53,20 @@ export function storeFor(process: SimProcess, line: StoreLine): Store {
     heartbeat: (held, worker) => call("heartbeat", () => heartbeat(line, held, worker)),
     settle: (settlements, o) => call("settle", () => settle(process, line, settlements, o)),
     transaction: (work) => call("transaction", () => transaction(process, line, work)),
+    judgeCircuits: (rules) =>
+      call("judgeCircuits", async () => {
+        const opened = await base.judgeCircuits(rules);
+        const at = await base.now();
+        if (opened.length > 0) line.record.moves.push({ at, move: "opened" });
+        return opened;
+      }),
+    probeCircuits: (rules) =>
+      call("probeCircuits", async () => {
+        const moves = await base.probeCircuits(rules);
+        const at = await base.now();
+        line.record.moves.push(...moves.map(({ move }) => ({ at, move })));
+        return moves;
+      }),
     freeSlots: (held) => call("freeSlots", () => freeSlots(line, held)),
   };
 }

@@ -169,6 +169,8 @@ export class World {
         this.wire.call(process, "target", async () => {
           this.record.effects.push(effect);
         }),
+      batch: (jobs) => this.wire.call(process, "target", async () => void this.record.calls.push(jobs)),
+      isDown: () => this.isFaulty,
       die: async () => {
         if (!this.isFaulty) return;
         process.kill("the handler killed it");

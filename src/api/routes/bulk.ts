@@ -2,6 +2,7 @@ import { z } from "zod";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import type { JobId } from "../../machine/job.ts";
 import { type Bulk, type JobAction, jobActions, readBulks, stopBulk } from "../../insight/bulk.ts";
+import { graphOf } from "../../run/run-graph.ts";
 import { countMatching } from "../../insight/find-jobs.ts";
 import type { JobSearch } from "../../insight/search.ts";
 import type { KeyedRequest } from "../../insight/request-key.ts";
@@ -11,7 +12,7 @@ import { endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
 import { once } from "../once.ts";
 import type { ApiOptions } from "../options.ts";
-import { HttpProblem, unknownBulk } from "../problem.ts";
+import { HttpProblem, invalidField, unknownBulk } from "../problem.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { pageOf } from "../query.ts";
 import { paceUpTo, id, limit, requestKey, text, textsOf } from "../query-fields.ts";
@@ -52,7 +53,7 @@ export function bulkEndpoints(options: ApiOptions) {
   return [
     endpoint("POST /bulk", {
       name: "createBulk",
-      refuses: ["no-filter", "key-conflict"],
+      refuses: ["no-filter", "unknown-kind", "key-conflict"],
       summary: "Retry or cancel every job that matches, with a key at most once; a dry run only counts",
       description:
         "Answers 202 with the bulk action: follow it at its `Location`. A dry run answers 200 with a count. The same request with the same key answers the same bulk action.",
@@ -66,7 +67,7 @@ export function bulkEndpoints(options: ApiOptions) {
     }),
     endpoint("POST /dead-letters/redrive", {
       name: "redriveDeadLetters",
-      refuses: ["no-filter", "key-conflict"],
+      refuses: ["no-filter", "unknown-kind", "key-conflict"],
       summary:
         "Retry the FAILED jobs that match, at a pace if one is given, with a key at most once; a dry run only counts",
       description:
@@ -173,17 +174,36 @@ function beginner(options: ApiOptions): (asking: Asking, wanted: Wanted) => Prom
       throw noFilter("filter", "must name something: at least a state or a kind");
     }
     const search = changeable(action, { ...named, ...searchWithin(asking.within) });
-    const count = () => countMatching(options.insight, search, contractLimits.bulkCountMax);
-    if (dryRun) return { status: 200, body: { dryRun, matched: await count() } };
+    const matching = async () => {
+      const matched = await countMatching(options.insight, search, contractLimits.bulkCountMax);
+      await refuseUnknown(options, search, matched);
+      return { matched, steps: steps ?? stepsFor(matched) };
+    };
+    if (dryRun) return { status: 200, body: { dryRun, ...(await matching()) } };
     if (search.states?.length === 0)
       throw noFilter("filter.state", `must be among ${statesOf[action].join(", ")} to ${action}`);
     const make = async (request?: KeyedRequest): Promise<Answer> => {
-      const caller = asking.caller.name;
-      const matched = await count();
-      return await bulks.begin({ action, search, caller, matched, paceMs, steps: steps ?? stepsFor(matched) }, request);
+      const wanted = { action, search, caller: asking.caller.name, paceMs, ...(await matching()) };
+      return await bulks.begin(wanted, request);
     };
     return await once(options, { name: asking.name, asked: asking, make, again: bulks.again });
   };
+}
+
+/** @throws HttpProblem for a kind that no definition and no matching job has, and for a group without such jobs. */
+async function refuseUnknown(
+  { insight, registry }: ApiOptions,
+  search: JobSearch,
+  matched: Bulk["matched"],
+): Promise<void> {
+  const { kind, fingerprints = [] } = search;
+  const isKnown = kind === undefined || registry.jobs.has(kind) || graphOf(registry, kind) !== null;
+  if (matched.count === 0 && !isKnown)
+    throw new HttpProblem("unknown-kind", `filter.kind: no job is defined as ${JSON.stringify(kind)}`);
+  for (const group of fingerprints) {
+    const found = await countMatching(insight, { ...search, fingerprints: [group] }, 1);
+    if (found.count === 0) throw invalidField("filter.fingerprint", `no job that matches is in group "${group}"`);
+  }
 }
 
 /** One, then ten: of ten jobs the first two steps would be nearly all. */

@@ -2,7 +2,7 @@ import { iso } from "../../machine/units.ts";
 import { z } from "zod";
 import { type Bulk, bulkShape, stopText } from "../../insight/bulk.ts";
 import { type JobSearch, searchName, type SearchName } from "../../insight/search.ts";
-import { boundedCount, idText, state, time } from "../../insight/atoms.ts";
+import { boundedCount, count, idText, maybeTime, state, time } from "../../insight/atoms.ts";
 
 /** As it was asked for, in the names of `listJobs`. */
 const filter = z
@@ -54,15 +54,23 @@ const filterJson = (search: JobSearch): z.infer<typeof filter> => {
 
 const { id, action, ...others } = bulkShape;
 const stopped = z.string().nullable().describe("Why its steps stopped it.");
-export const bulk = z.object({ id, action, filter, ...others, stopped }).meta({ id: "Bulk" });
+const lastDueAt = maybeTime.describe("When the last of those that it changed at a pace is due; it is DONE before.");
+export const bulk = z.object({ id, action, filter, ...others, stopped, lastDueAt }).meta({ id: "Bulk" });
 
 export const bulkList = z.object({ bulks: z.array(bulk), nextCursor: idText.nullable() }).meta({ id: "BulkList" });
-export const bulkPreview = z.object({ dryRun: z.literal(true), matched: boundedCount }).meta({ id: "BulkPreview" });
+export const bulkPreview = z
+  .object({
+    dryRun: z.literal(true),
+    matched: boundedCount,
+    steps: z.array(count).describe("Jobs of each group that would go before the rest."),
+  })
+  .meta({ id: "BulkPreview" });
 
-export const bulkJson = ({ search, next: _next, dueAt: _due, ...row }: Bulk): z.infer<typeof bulk> => ({
+export const bulkJson = ({ search, next: _next, dueAt, ...row }: Bulk): z.infer<typeof bulk> => ({
   ...row,
   filter: filterJson(search),
   stopped: stopText(row),
+  lastDueAt: row.action !== "retry" || row.paceMs === 0 || row.changed === 0 ? null : iso(dueAt - row.paceMs),
 });
 
 export type BulkReply = z.infer<typeof bulk>;

@@ -25,8 +25,9 @@ export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
   const send = async (): Promise<void> => {
     if ("problem" in written) throw new Error(written.problem);
     const body = { kind, payload: written.payload, ...(key === "" ? {} : { key }), ...(delay === "" ? {} : { delay }) };
-    const { id, created } = await ask("POST /jobs", {}, { body });
-    say(created ? words.enqueue.done(`${kind} ${id}`) : words.enqueue.existed(`${kind} ${id}`));
+    const { id, created, joined } = await ask("POST /jobs", {}, { body });
+    const is = created ? "done" : joined === null ? "existed" : "joined";
+    say(words.enqueue[is](`${kind} ${id}`));
     route(addresses.job(id));
   };
   const { open, action } = words.enqueue;

@@ -172,6 +172,11 @@ const queued: readonly Case[] = [
     { state: "QUEUED", dueAt: now + 1_000, batchKey: "tenant-7", attempt: 0, failures: 0, errorCode: null },
     { batchOthers: 12 },
   ],
+  [
+    "queued, due later than its batch waits",
+    { state: "QUEUED", dueAt: now + 2_001, batchKey: "tenant-7", attempt: 0, failures: 0, errorCode: null },
+    { batchOthers: 12 },
+  ],
   ["running with others of its batch", { state: "RUNNING", batchKey: "tenant-7" }, { batchOthers: 37 }],
   ["queued behind some", { state: "QUEUED" }, { ahead: { count: 100, isMore: true }, workerSeenAt: null }],
   ["queued, none runs", { state: "QUEUED" }, { runningInLane: { count: 0, isMore: false }, workerSeenAt: null }],
@@ -200,7 +205,8 @@ test("each reason for which a job does not run has its sentence, its advice, its
   const cases = [...ended, ...waits, ...early, ...queued];
   expect(new Set(cases.map(([name]) => name)).size).toBe(cases.length);
   const lines = cases.map(([name, job, over = {}, holders = null]) => {
-    const of = explainJob(aJob({ scheduleId: "daily", ...job }), { ...facts, ...over }, { now, slot: holders });
+    const context = { now, slot: holders, batchWaitMs: 2_000 };
+    const of = explainJob(aJob({ scheduleId: "daily", ...job }), { ...facts, ...over }, context);
     return `${name} => ${textOf(of)}\n`;
   });
   await expect(lines.join("")).toMatchFileSnapshot("./job.txt");

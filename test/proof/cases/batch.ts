@@ -1,10 +1,7 @@
-import { assessSuccess, judge } from "../judge.ts";
-import { killNowAndThen } from "../killer.ts";
+import { type Hunted, startHunted } from "../hunted.ts";
 import { batchSizes } from "../points.ts";
-import { type Checklist, type Proof, seeded } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
-import { until } from "../until.ts";
-import { sendAgain } from "./transfers.ts";
+import type { Checklist, Proof } from "../proof.ts";
+import type { System } from "../system.ts";
 
 const callers = 12;
 const tenants = 20;
@@ -17,31 +14,19 @@ export const batchProof: Proof = {
   about: `${callers} callers, 20,000 jobs of ${tenants} tenants, 2 % of the messages twice, random kill -9: each job starts once in an attempt, in calls of one tenant and at most ${batchSizes.max} jobs, and waits no longer than it may`,
   guards: ["batch-max", "batch-key"],
   async run(context, list) {
-    const random = seeded(context.seed);
-    const system = await startSystem(context, { app: "batch", lane: () => ({ visibilityTimeoutSeconds: 6 }) });
-    await system.install();
-    const wakes = system.wakes({ everyMs: 0 });
-    const fleet = system.fleet({ deadLetters: true });
-    const killer = killNowAndThen(system, fleet.pids, { everyMs: 5_000, random });
-    const duplicates = await call(system, { jobs: Math.round(20_000 * context.size), random });
-    await until("all jobs to end", 300_000, async () => (await system.openJobs()) === 0);
-    killer.stop();
-    await wakes.stop();
-    await fleet.stop();
-    assessSuccess(list, (await judge(list, system)).jobs);
-    const { calls, jobs } = await assess(list, system);
-    list.expect("workers were killed", killer.count() > 0, killer.count());
-    list.figure(
-      `${calls} calls of ${(jobs / calls).toFixed(2)} jobs, ${duplicates} messages sent twice, ${killer.count()} workers killed`,
-    );
+    const hunted = await startHunted(context, { app: "batch", killEveryMs: 5_000 });
+    await call(hunted, Math.round(20_000 * context.size));
+    await hunted.succeeded(list);
+    const { calls, jobs } = await assess(list, hunted.system);
+    list.figure(`${calls} calls of ${(jobs / calls).toFixed(2)} jobs, ${hunted.seen()}`);
   },
 };
 
-async function call(system: System, { jobs, random }: { jobs: number; random: () => number }): Promise<number> {
+async function call({ system, random, sendSomeAgain }: Hunted, jobs: number): Promise<void> {
   const { client, registry } = system.runtime;
   const definition = registry.jobs.get("index");
   if (definition === undefined) throw new Error("the app has no index");
-  const sum = { made: 0, duplicates: 0 };
+  const sum = { made: 0 };
   const caller = async (): Promise<void> => {
     while (sum.made < jobs) {
       const items = Array.from({ length: random() < 0.1 ? 8 : 1 }, () => ({
@@ -50,15 +35,10 @@ async function call(system: System, { jobs, random }: { jobs: number; random: ()
       const answers = await client.enqueue(definition, items);
       for (const [at, answer] of answers.entries())
         system.asked.push({ mark: `index/${items[at]?.payload.n}`, kind: "index", key: null, answer });
-      if (random() < 0.02)
-        sum.duplicates += await sendAgain(
-          system,
-          answers.slice(0, 1).map(({ id }) => id),
-        );
+      await sendSomeAgain(answers.slice(0, 1).map(({ id }) => id));
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
-  return sum.duplicates;
 }
 
 async function assess(list: Checklist, { pool, ledger }: System): Promise<{ calls: number; jobs: number }> {

@@ -1,5 +1,4 @@
 import { startHunted } from "../hunted.ts";
-import { judge } from "../judge.ts";
 import type { Proof } from "../proof.ts";
 import { letPass, until } from "../until.ts";
 
@@ -15,6 +14,7 @@ export const chainProof: Proof = {
   async run(context, list) {
     const hunted = await startHunted(context, {
       app: "chain",
+      chaos: true,
       env: { BELFRY_DISPATCH_WINDOW_MS: "1000", BELFRY_LOCK_LEASE_MS: "2000" },
       killEveryMs: 2_000,
       schedulerEveryMs: 4_000,
@@ -28,13 +28,11 @@ export const chainProof: Proof = {
       select from belfry.occurrence c where c.schedule_id = 'closings' and c.nominal_at = b.nominal_at)`;
     await until("each time to be decided", 90_000, async () => (await system.count(undecided)) === 0);
     await until("all to run", 90_000, async () => (await system.count(open)) + (await system.openJobs()) === 0);
-    const ambiguous = await hunted.stop();
-    const chains = [{ id: "closings", after: "bills", withinMs }];
-    const { occurrences } = await judge(list, system, { ambiguous, chains });
+    const { occurrences } = await hunted.judged(list, { chains: [{ id: "closings", after: "bills", withinMs }] });
     const of = (outcome: string): number =>
       occurrences.filter((row) => row.scheduleId === "closings" && row.outcome === outcome).length;
     list.expect("times were followed", of("FIRED") > 0, of("FIRED"));
     list.expect("times were not followed", of("SKIPPED") > 0, of("SKIPPED"));
-    list.figure(`${of("FIRED")} followed, ${of("SKIPPED")} not, ${hunted.kills(list)} workers killed`);
+    list.figure(`${of("FIRED")} followed, ${of("SKIPPED")} not, ${hunted.seen()}`);
   },
 };

@@ -1,13 +1,9 @@
-import { assessSuccess, judge } from "../judge.ts";
-import { killNowAndThen } from "../killer.ts";
+import { type Hunted, startHunted } from "../hunted.ts";
 import { debounceTimes } from "../points.ts";
-import { type Checklist, type Proof, seeded } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
-import { until } from "../until.ts";
-import { sendAgain } from "./transfers.ts";
+import type { Checklist, Proof } from "../proof.ts";
+import type { System } from "../system.ts";
 
 const callers = 12;
-const duplicateShare = 0.02;
 const rollbackShare = 0.1;
 /** Messages are delayed by whole seconds, and a killed worker's come back after the visibility timeout. */
 const slackMs = 15_000;
@@ -39,21 +35,14 @@ export const debounceProof: Proof = {
   about: `${callers} callers, 2,000 bursts, ${rollbackShare * 100} % of the calls rolled back, 2 % of the messages twice, random kill -9: one start a burst, with the last payload that committed, never later than max`,
   guards: ["debounce-lock"],
   async run(context, list) {
-    const random = seeded(context.seed);
-    const system = await startSystem(context, {
+    const hunted = await startHunted(context, {
       app: "debounce",
-      lane: () => ({ visibilityTimeoutSeconds: 6 }),
       sql: noteCalls + (context.without === "debounce-lock" ? lockNothing : ""),
+      killEveryMs: 5_000,
     });
-    await system.install();
-    const wakes = system.wakes({ everyMs: 0 });
-    const fleet = system.fleet({ deadLetters: true });
-    const killer = killNowAndThen(system, fleet.pids, { everyMs: 5_000, random });
-    const called = await call(system, { bursts: Math.round(2_000 * context.size), random });
-    await until("all jobs to end", 300_000, async () => (await system.openJobs()) === 0);
-    killer.stop();
-    await wakes.stop();
-    await fleet.stop();
+    const { system } = hunted;
+    const called = await call(hunted, Math.round(2_000 * context.size));
+    await hunted.untilEnded();
     const calls = await system.pool.query<Noted>("select n, job_id::text as id from proof.call order by nr");
     const last = new Map(calls.rows.map(({ id, n }) => [id, n]));
     for (const n of last.values()) {
@@ -66,11 +55,10 @@ export const debounceProof: Proof = {
           answer: { id, created: true },
         });
     }
-    assessSuccess(list, (await judge(list, system)).jobs);
+    await hunted.succeeded(list);
     const { bursts, joined } = await assess(list, system, { ...called, calls: calls.rows, last });
-    list.expect("workers were killed", killer.count() > 0, killer.count());
     list.figure(
-      `${called.committed.size} calls made ${bursts} bursts, ${joined} joined; ${called.rolledBack} calls rolled back, ${called.duplicates} messages sent twice, ${killer.count()} workers killed`,
+      `${called.committed.size} calls made ${bursts} bursts, ${joined} joined; ${called.rolledBack} calls rolled back, ${hunted.seen()}`,
     );
   },
 };
@@ -80,17 +68,16 @@ interface Called {
   readonly committed: ReadonlyMap<number, string>;
   readonly created: number;
   readonly rolledBack: number;
-  readonly duplicates: number;
 }
 
 /** Calls until there were so many bursts: of one document, or of four in an order of their own. */
-async function call(system: System, { bursts, random }: { bursts: number; random: () => number }): Promise<Called> {
+async function call({ system, random, sendSomeAgain }: Hunted, bursts: number): Promise<Called> {
   const { client, registry } = system.runtime;
   const definition = registry.jobs.get("reindex");
   if (definition === undefined) throw new Error("the app has no reindex");
   const documents = Math.max(20, Math.round(bursts / 50));
   const committed = new Map<number, string>();
-  const sum = { created: 0, rolledBack: 0, duplicates: 0 };
+  const sum = { created: 0, rolledBack: 0 };
   let next = 0;
   const items = () =>
     [...new Set(Array.from({ length: random() < 0.2 ? 4 : 1 }, () => Math.floor(random() * documents)))].map((doc) => ({
@@ -123,8 +110,8 @@ async function call(system: System, { bursts, random }: { bursts: number; random
       const given = items();
       if (me % 2 === 0) await ownTransaction(given);
       else note(given, await client.enqueue(definition, given));
-      const joined = random() < duplicateShare ? committed.get(given[0]?.payload.n ?? -1) : undefined;
-      if (joined !== undefined) sum.duplicates += await sendAgain(system, [joined]);
+      const joined = committed.get(given[0]?.payload.n ?? -1);
+      if (joined !== undefined) await sendSomeAgain([joined]);
     }
   };
   await Promise.all(Array.from({ length: callers }, (_, me) => caller(me)));

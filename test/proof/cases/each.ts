@@ -1,6 +1,5 @@
 import type { RunId } from "../../../src/machine/job.ts";
 import { startHunted } from "../hunted.ts";
-import { judge } from "../judge.ts";
 import { eachRows } from "../points.ts";
 import type { Checklist, Proof } from "../proof.ts";
 import type { System } from "../system.ts";
@@ -22,6 +21,7 @@ export const eachProof: Proof = {
   async run(context, list) {
     const hunted = await startHunted(context, {
       app: "each",
+      chaos: true,
       killEveryMs: 1_500,
       schedulerEveryMs: 15_000,
       envOf: (ordinal): Readonly<Record<string, string>> =>
@@ -40,15 +40,15 @@ export const eachProof: Proof = {
       return false;
     });
     hunted.endKills();
-    const open = async () => (await system.openJobs()) + (await system.count("belfry.outbox"));
-    await until("all jobs to end", endMs, async () => (await open()) === 0);
+    await hunted.untilEnded(endMs);
     await second.stop();
-    await judge(list, system, { ambiguous: await hunted.stop() });
+    await hunted.judged(list);
     const canceled = await assess(list, system, count);
     const died = diedGrowing(system);
     list.expect("workers died where rows grew", died > 0, died);
-    const killed = `${hunted.kills(list)} processes killed, ${died} where rows grew`;
-    list.figure(`${count} runs of ${eachRows} rows, ${canceled} of them canceled, ${killed}`);
+    list.figure(
+      `${count} runs of ${eachRows} rows, ${canceled} of them canceled, ${hunted.seen()}, ${died} where rows grew`,
+    );
   },
 };
 

@@ -1,15 +1,12 @@
-import { assessSuccess, judge } from "../judge.ts";
-import { killNowAndThen } from "../killer.ts";
+import { startHunted } from "../hunted.ts";
 import { perKeySizes } from "../points.ts";
-import { type Proof, seeded } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
-import { elapsedMs, until } from "../until.ts";
-import { sendAgain } from "./transfers.ts";
+import type { Proof } from "../proof.ts";
+import type { System } from "../system.ts";
+import { elapsedMs } from "../until.ts";
 
 const jobs = 20_000;
 const customers = 10_000;
 const workers = 12;
-const duplicateShare = 0.02;
 const { each, total } = perKeySizes;
 
 /** Twelve workers, ten thousand customers of which some are busy, three of each and twenty in all. */
@@ -18,47 +15,32 @@ export const perKey: Proof = {
   about: `12 workers, 20,000 jobs of 10,000 customers, ${each} of each and ${total} in all, 2 % of the messages twice, random kill -9: 0 breaches, every key forgotten`,
   guards: ["per-key", "slot-lock"],
   async run(context, list) {
-    const random = seeded(context.seed);
-    const system = await startSystem(context, {
+    const hunted = await startHunted(context, {
       app: "per-key",
       lane: () => ({ visibilityTimeoutSeconds: 6, concurrency: workers }),
     });
-    await system.install();
-    const wakes = system.wakes({ everyMs: 0 });
+    const { system, random } = hunted;
     const count = Math.round(jobs * context.size);
     const startedMs = elapsedMs();
-    const fleet = system.fleet({ deadLetters: true });
-    let duplicates = 0;
     for (let from = 0; from < count; from += 1_000) {
       const page = Array.from({ length: Math.min(1_000, count - from) }, (_, n) => ({
         payload: { n: from + n, customer: `c${Math.floor(customers * random() ** 4)}` },
       }));
       const answers = await system.enqueue("by-customer", page);
-      const twice = answers.filter(() => random() < duplicateShare);
-      duplicates += await sendAgain(
-        system,
-        twice.map(({ id }) => id),
-      );
+      await hunted.sendSomeAgain(answers.map(({ id }) => id));
     }
-    const killer = killNowAndThen(system, fleet.pids, { everyMs: 4_000, random });
-    await until("all jobs to end", 540_000, async () => (await system.openJobs()) === 0);
-    killer.stop();
+    hunted.kill(4_000);
+    await hunted.untilEnded(540_000);
     const seconds = (elapsedMs() - startedMs) / 1_000;
-    await wakes.stop();
-    await fleet.stop();
-    const tables = await judge(list, system, {
-      caps: [{ key: "cap:by-customer", size: total, kinds: ["by-customer"] }],
-    });
-    assessSuccess(list, tables.jobs);
+    await hunted.succeeded(list, { caps: [{ key: "cap:by-customer", size: total, kinds: ["by-customer"] }] });
     const most = await mostAtOnce(system);
     list.expect(`never more than ${each} of one customer at once, by the ledger`, most.key <= each, most.key);
     list.expect(`never more than ${total} at once, by the ledger`, most.all <= total, most.all);
-    list.expect("workers were killed", killer.count() > 0, killer.count());
     const { made, left } = await forgotten(system);
     list.expect("every key was made, and is forgotten", made > 0 && left === 0, `${made} made, ${left} left`);
     list.figure(
       `${count} jobs in ${seconds.toFixed(0)} s (${(count / seconds).toFixed(0)}/s), ${made} keys, ${(most.refusals / count).toFixed(2)} refusals a job, of which ${(most.again / count).toFixed(2)} repeated, ` +
-        `${duplicates} messages sent twice, ${killer.count()} workers killed`,
+        hunted.seen(),
     );
   },
 };

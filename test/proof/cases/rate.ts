@@ -1,13 +1,9 @@
-import { assessSuccess, judge } from "../judge.ts";
-import { killNowAndThen } from "../killer.ts";
+import { startHunted } from "../hunted.ts";
 import { sharedRate } from "../points.ts";
-import { type Proof, seeded } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
-import { until } from "../until.ts";
-import { sendAgain } from "./transfers.ts";
+import type { Proof } from "../proof.ts";
+import type { System } from "../system.ts";
 
 const { limit, perMs } = sharedRate;
-const duplicateShare = 0.02;
 /** Of what the limit allows. */
 const sustainedMin = 0.95;
 
@@ -30,43 +26,28 @@ export const rateProof: Proof = {
   about: `12 workers, two kinds that start and handlers that call by one limit of ${limit} a second, 2 % of the messages twice, random kill -9: 0 windows above it, and at least ${sustainedMin * 100} % of it used where no worker dies`,
   guards: ["window"],
   async run(context, list) {
-    const random = seeded(context.seed);
-    const system = await startSystem(context, {
-      app: "rate",
-      lane: () => ({ visibilityTimeoutSeconds: 6 }),
-      sql: noteUnits,
-    });
-    await system.install();
-    const wakes = system.wakes({ everyMs: 0 });
-    const fleet = system.fleet({ deadLetters: true });
+    const hunted = await startHunted(context, { app: "rate", sql: noteUnits });
+    const { system } = hunted;
     const each = Math.round(1_000 * context.size);
-    const give = async (kinds: readonly string[]): Promise<number> => {
-      let duplicates = 0;
+    const give = async (kinds: readonly string[]): Promise<void> => {
       for (const kind of kinds) {
         const answers = await system.enqueue(
           kind,
           Array.from({ length: each }, (_, n) => ({ payload: { n } })),
         );
-        const twice = answers.filter(() => random() < duplicateShare).map(({ id }) => id);
-        duplicates += await sendAgain(system, twice);
+        await hunted.sendSomeAgain(answers.map(({ id }) => id));
       }
-      return duplicates;
     };
-    const end = () => until("all jobs to end", 300_000, async () => (await system.openJobs()) === 0);
-    let duplicates = await give(["first", "second"]);
-    await end();
+    await give(["first", "second"]);
+    await hunted.untilEnded();
     const starts = await usedSince(system, await lastRefusal(system));
     const callsFrom = new Date();
-    duplicates += await give(["calls"]);
-    await end();
+    await give(["calls"]);
+    await hunted.untilEnded();
     const calls = await usedSince(system, callsFrom);
-    duplicates += await give(["calls", "first", "second"]);
-    const killer = killNowAndThen(system, fleet.pids, { everyMs: 4_000, random });
-    await end();
-    killer.stop();
-    await wakes.stop();
-    await fleet.stop();
-    assessSuccess(list, (await judge(list, system)).jobs);
+    await give(["calls", "first", "second"]);
+    hunted.kill(4_000);
+    await hunted.succeeded(list);
     const events = await inWindows(system, startsOf);
     const units = await inWindows(system, "select at from proof.unit");
     list.expect(`never more than ${limit} starts in any ${perMs} ms, by the events`, events.most <= limit, events.most);
@@ -74,10 +55,9 @@ export const rateProof: Proof = {
     list.expect("each start and each call has a unit", units.count >= 6 * each, units.count);
     list.expect(`starts use at least ${sustainedMin * 100} % of it`, starts >= sustainedMin, starts.toFixed(3));
     list.expect(`calls use at least ${sustainedMin * 100} % of it`, calls >= sustainedMin, calls.toFixed(3));
-    list.expect("workers were killed", killer.count() > 0, killer.count());
     const made = await inWindows(system, callsOf(system));
     list.figure(
-      `${6 * each} jobs, ${units.count} units: starts use ${(starts * 100).toFixed(1)} % of ${limit} a second, calls ${(calls * 100).toFixed(1)} %; at most ${units.most} in a window, and ${made.most} calls as the handlers made them; ${duplicates} messages sent twice, ${killer.count()} workers killed`,
+      `${6 * each} jobs, ${units.count} units: starts use ${(starts * 100).toFixed(1)} % of ${limit} a second, calls ${(calls * 100).toFixed(1)} %; at most ${units.most} in a window, and ${made.most} calls as the handlers made them; ${hunted.seen()}`,
     );
   },
 };

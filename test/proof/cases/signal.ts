@@ -1,8 +1,7 @@
 import type { RunId } from "../../../src/machine/job.ts";
 import { signalRun } from "../../../src/run/signal-run.ts";
 import { startHunted } from "../hunted.ts";
-import { judge } from "../judge.ts";
-import { type Proof, seeded } from "../proof.ts";
+import type { Proof } from "../proof.ts";
 import type { System } from "../system.ts";
 import { until } from "../until.ts";
 
@@ -17,17 +16,20 @@ export const signalProof: Proof = {
     "runs that wait for a signal of which three come, early and late, under kills and doubled messages: the first counts",
   guards: ["early-signal"],
   async run(context, list) {
-    const hunted = await startHunted(context, { app: "signal", killEveryMs: 1_500, schedulerEveryMs: 15_000 });
+    const hunted = await startHunted(context, {
+      app: "signal",
+      chaos: true,
+      killEveryMs: 1_500,
+      schedulerEveryMs: 15_000,
+    });
     const { system } = hunted;
     const count = Math.max(6, Math.round(runsOfAll * context.size));
     await system.enqueue(
       "payout",
       Array.from({ length: count }, (_, n) => ({ key: String(n), payload: { n } })),
     );
-    const { first, early } = await answerAll(system, count, seeded(context.seed));
-    await until("all jobs to end", endMs, async () => (await system.openJobs()) === 0);
-    hunted.endKills();
-    await judge(list, system, { ambiguous: await hunted.stop() });
+    const { first, early } = await answerAll(system, count, hunted.random);
+    await hunted.judged(list);
     const { rows } = await system.pool.query<{ id: string; by: string | null }>(
       "select r.id, j.result #>> '{}' as by from belfry.run r join belfry.job j on j.run_id = r.id and j.task = 'pay' where r.state = 'DONE'",
     );
@@ -41,7 +43,7 @@ export const signalProof: Proof = {
       rows.flatMap(({ id, by }) => (by === first.get(id)?.[0] ? [] : [`run ${id}: ${by}`])),
     );
     list.expect("signals came early", early > 0, early);
-    list.figure(`${count} runs, ${early} of their signals early, ${hunted.kills(list)} processes killed`);
+    list.figure(`${count} runs, ${early} of their signals early, ${hunted.seen()}`);
   },
 };
 

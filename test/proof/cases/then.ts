@@ -1,7 +1,6 @@
 import { resumeRun } from "../../../src/insight/run-control.ts";
 import type { RunId } from "../../../src/machine/job.ts";
 import { startHunted } from "../hunted.ts";
-import { judge } from "../judge.ts";
 import type { Checklist, Proof } from "../proof.ts";
 import type { System } from "../system.ts";
 import { until } from "../until.ts";
@@ -16,7 +15,12 @@ export const thenProof: Proof = {
     "runs that end, and end again, under kills of workers and schedulers and doubled messages: each is followed once",
   guards: ["followed"],
   async run(context, list) {
-    const hunted = await startHunted(context, { app: "then", killEveryMs: 1_500, schedulerEveryMs: 15_000 });
+    const hunted = await startHunted(context, {
+      app: "then",
+      chaos: true,
+      killEveryMs: 1_500,
+      schedulerEveryMs: 15_000,
+    });
     const { system } = hunted;
     const count = Math.max(6, Math.round(runsOfEach * context.size));
     const items = Array.from({ length: count }, (_, n) => ({ key: String(n), payload: { n } }));
@@ -24,13 +28,9 @@ export const thenProof: Proof = {
     await untilEnded(system, count * 2);
     await resumeFailed(system);
     await untilEnded(system, count * 2);
-    hunted.endKills();
-    await until("all jobs to end", endMs, async () => (await system.openJobs()) === 0);
-    await judge(list, system, { ambiguous: await hunted.stop() });
+    await hunted.judged(list);
     await assess(list, system, count);
-    list.figure(
-      `${count * 2} runs, ${Math.ceil(count / 3) * 2} of them ended twice, ${hunted.kills(list)} processes killed`,
-    );
+    list.figure(`${count * 2} runs, ${Math.ceil(count / 3) * 2} of them ended twice, ${hunted.seen()}`);
   },
 };
 

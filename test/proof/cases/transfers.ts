@@ -1,9 +1,6 @@
-import { encodeMessage } from "../../../src/run/message.ts";
-import type { Message } from "../../../src/machine/outbox.ts";
-import { assessSuccess, judge } from "../judge.ts";
-import { killNowAndThen } from "../killer.ts";
+import { type Hunted, startHunted } from "../hunted.ts";
+import { assessSuccess } from "../judge.ts";
 import { type Checklist, type Proof, seeded } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
 import { elapsedMs, until } from "../until.ts";
 
 const accounts = 50;
@@ -25,44 +22,36 @@ export const transfersProof: Proof = {
   guards: ["tx"],
   async run(context, list) {
     const random = seeded(context.seed);
-    const system = await startSystem(context, {
+    const hunted = await startHunted(context, {
       app: "transfers",
       sql,
       lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 3 }),
     });
-    await system.install();
-    const wakes = system.wakes({ everyMs: 0 });
+    const { system } = hunted;
     const count = Math.round(transfers * context.size);
     const moves = Array.from({ length: count }, (_, n) => move(n, random));
     const startedMs = elapsedMs();
-    const fleet = system.fleet({ deadLetters: true });
-    let duplicates = 0;
     for (let from = 0; from < count; from += 1_000) {
       const page = moves.slice(from, from + 1_000);
       const answers = await system.enqueue(
         "transfer",
         page.map((payload) => ({ payload })),
       );
-      duplicates += await sendAgain(
-        system,
-        answers.filter(() => random() < duplicateShare).map(({ id }) => id),
+      await hunted.sendSomeAgain(
+        answers.map(({ id }) => id),
+        duplicateShare,
       );
     }
-    const killer = killNowAndThen(system, fleet.pids, { everyMs: killEveryMs, random });
-    await until("all transfers to end", 540_000, async () => (await system.openJobs()) === 0);
-    killer.stop();
+    hunted.kill(killEveryMs);
+    await hunted.untilEnded(540_000);
+    hunted.endKills();
     const seconds = (elapsedMs() - startedMs) / 1_000;
     await until("the queue to be empty", 60_000, async () => {
       const { visible, inFlight } = await system.runtime.ports.queue.depth("default");
       return visible + inFlight === 0;
     });
-    await wakes.stop();
-    await fleet.stop();
-    await assess(list, system, moves);
-    list.expect("workers were killed", killer.count() >= 3 * context.size, killer.count());
-    list.figure(
-      `${count} transfers in ${seconds.toFixed(0)} s, ${duplicates} messages sent twice, ${killer.count()} workers killed`,
-    );
+    await assess(list, hunted, moves);
+    list.figure(`${count} transfers in ${seconds.toFixed(0)} s, ${hunted.seen()}`);
   },
 };
 
@@ -79,27 +68,11 @@ function move(n: number, random: () => number): Move {
   return { n, from, to, amount: 1 + Math.floor(random() * 100) };
 }
 
-/** The same messages once more, as a queue that delivers at least once may. */
-export async function sendAgain(system: System, ids: readonly string[]): Promise<number> {
-  const url = system.queues.find(({ lane }) => lane.name === "default")?.url;
-  const { rows } = await system.pool.query<Message>(
-    `select id::text as "jobId", generation, trace from belfry.job where id = any($1)`,
-    [ids],
-  );
-  for (let from = 0; from < rows.length; from += 10) {
-    const entries = rows
-      .slice(from, from + 10)
-      .map((row, index) => ({ Id: String(index), MessageBody: encodeMessage(row) }));
-    await system.sqs.call("SendMessageBatch", { QueueUrl: url, Entries: entries });
-  }
-  return rows.length;
-}
-
-async function assess(list: Checklist, system: System, moves: readonly Move[]): Promise<void> {
+async function assess(list: Checklist, { system, judged }: Hunted, moves: readonly Move[]): Promise<void> {
   const { rows: done } = await system.pool.query<{ n: number; jobId: string; attempt: number }>(
     `select n, job_id::text as "jobId", attempt from proof.transfer order by n`,
   );
-  const tables = await judge(list, system, {
+  const tables = await judged(list, {
     transactional: done.map(({ jobId, attempt }) => ({ key: `${jobId}:transfer`, jobId, attempt })),
     transactionalKinds: ["transfer"],
   });

@@ -1,18 +1,14 @@
-import { assessSuccess, judge } from "../judge.ts";
-import { killNowAndThen } from "../killer.ts";
+import { type Hunted, startHunted } from "../hunted.ts";
 import { turnSizes } from "../points.ts";
-import { type Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
+import { type Checklist, type Proof, seeded } from "../proof.ts";
+import type { System } from "../system.ts";
 import { elapsedMs, until } from "../until.ts";
-import { sendAgain } from "./transfers.ts";
 
 const { places, ahead, agingMs } = turnSizes;
 const serviceMs = 200;
 const quietEveryMs = 150;
 const weights = { one: 1, two: 2, four: 4 };
 
-const begin = (context: ProofContext): Promise<System> =>
-  startSystem(context, { app: "turns", lane: () => ({ visibilityTimeoutSeconds: 6 }) });
 const jobOf = (customer: string, weight = 1, ms = serviceMs) => ({ payload: { customer, weight, ms } });
 const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
@@ -22,11 +18,8 @@ export const fairnessProof: Proof = {
   about: `the few jobs of four customers beside one customer's flood: those end in at most twice the time of an idle lane; weights 1:2:4 within 5 %, random kill -9, 2 % of the messages twice; never more than ${ahead} out`,
   guards: ["fairness"],
   async run(context, list) {
-    const random = seeded(context.seed);
-    const system = await begin(context);
-    await system.install();
-    const wakes = system.wakes({ everyMs: 0 });
-    const fleet = system.fleet({ deadLetters: true });
+    const hunted = await startHunted(context, { app: "turns" });
+    const { system } = hunted;
     // Workers are started, and the database is warm.
     await quietly(system, 20, "first");
     const idle = await quietly(system, Math.max(20, Math.round(100 * context.size)), "idle");
@@ -34,7 +27,7 @@ export const fairnessProof: Proof = {
     await enqueueAll(system, many(count, jobOf("flood")));
     await until("the flood to run", 60_000, async () => (await running(system)) >= places);
     const beside = await quietly(system, Math.max(20, Math.round(80 * context.size)), "quiet");
-    await until("all jobs to end", 300_000, async () => (await system.openJobs()) === 0);
+    await hunted.untilEnded();
     list.expect(
       "p99 beside the flood is at most twice that of an idle lane",
       beside.p99 <= 2 * idle.p99,
@@ -43,10 +36,8 @@ export const fairnessProof: Proof = {
     list.figure(
       `a quiet job takes ${idle.p50} / ${idle.p99} ms (p50 / p99) alone, ${beside.p50} / ${beside.p99} ms beside the flood, which keeps ${(beside.busy * 100).toFixed(1)} % of ${places} places busy`,
     );
-    await assessWeights(list, system, { random, each: Math.round(1_400 * context.size), pids: fleet.pids });
-    await wakes.stop();
-    await fleet.stop();
-    assessSuccess(list, (await judge(list, system)).jobs);
+    await assessWeights(list, hunted, Math.round(1_400 * context.size));
+    await hunted.succeeded(list);
     const most = await mostOut(system);
     list.expect(`never more than ${ahead} jobs are out, by the events`, most <= ahead, most);
   },
@@ -96,20 +87,14 @@ async function quietly(system: System, count: number, name: string): Promise<Qui
 }
 
 /** By the order of the first dispatches, until the first of the three has none left. */
-async function assessWeights(
-  list: Checklist,
-  system: System,
-  { random, each, pids }: { random: () => number; each: number; pids: () => readonly number[] },
-): Promise<void> {
+async function assessWeights(list: Checklist, hunted: Hunted, each: number): Promise<void> {
+  const { system } = hunted;
   const items = Object.entries(weights).flatMap(([customer, weight]) => many(each, jobOf(customer, weight, 20)));
   const ids = await enqueueAll(system, items);
-  const killer = killNowAndThen(system, pids, { everyMs: 3_000, random });
-  const twice = await sendAgain(
-    system,
-    ids.filter(() => random() < 0.02),
-  );
-  await until("the weighted jobs to end", 300_000, async () => (await system.openJobs()) === 0);
-  killer.stop();
+  hunted.kill(3_000);
+  await hunted.sendSomeAgain(ids);
+  await hunted.untilEnded();
+  hunted.endKills();
   const { rows } = await system.pool.query<{ customer: string; n: number }>(
     `with first as (
       select j.payload ->> 'customer' as customer, min(e.id) as event from belfry.event e
@@ -128,11 +113,10 @@ async function assessWeights(
     const share = (turns.get(customer) ?? 0) / unit / weight;
     list.expect(`weight ${weight} gets its turns within 5 %`, Math.abs(share - 1) <= 0.05, share.toFixed(3));
   }
-  list.expect("workers were killed", killer.count() > 0, killer.count());
   list.figure(
     `turns by weight 1:2:4 are ${Object.keys(weights)
       .map((key) => turns.get(key) ?? 0)
-      .join(":")}, ${twice} messages sent twice, ${killer.count()} workers killed`,
+      .join(":")}, ${hunted.seen()}`,
   );
 }
 
@@ -155,40 +139,25 @@ export const priorityProof: Proof = {
   guards: ["priority-levels"],
   async run(context, list) {
     const random = seeded(context.seed);
-    const system = await begin(context);
-    const count = Math.round(3_000 * context.size);
     const ids: string[] = [];
     // The lane is not installed yet, so all wait before the first is sent.
-    for (const kind of ["high", "normal", "low"])
-      ids.push(
-        ...(
-          await system.enqueue(
-            kind,
-            many(count / 3, 0).map(() => ({
-              payload: undefined,
-              dueAt: new Date(Date.now() - random() * 4 * agingMs),
-            })),
-          )
-        ).map(({ id }) => id),
-      );
-    await system.install();
-    const wakes = system.wakes({ everyMs: 0 });
-    const fleet = system.fleet({ deadLetters: true });
-    const killer = killNowAndThen(system, fleet.pids, { everyMs: 3_000, random });
-    const twice = await sendAgain(
-      system,
-      ids.filter(() => random() < 0.02),
-    );
-    await until("all jobs to end", 300_000, async () => (await system.openJobs()) === 0);
-    killer.stop();
-    await wakes.stop();
-    await fleet.stop();
-    assessSuccess(list, (await judge(list, system)).jobs);
-    const { passed, wait } = await overtaken(system);
+    const before = async (system: System): Promise<void> => {
+      for (const kind of ["high", "normal", "low"]) {
+        const items = many(Math.round(1_000 * context.size), undefined).map((payload) => ({
+          payload,
+          dueAt: new Date(Date.now() - random() * 4 * agingMs),
+        }));
+        ids.push(...(await system.enqueue(kind, items)).map(({ id }) => id));
+      }
+    };
+    const hunted = await startHunted(context, { app: "turns", killEveryMs: 3_000, before });
+    await hunted.sendSomeAgain(ids);
+    await hunted.succeeded(list);
+    const { passed, wait } = await overtaken(hunted.system);
     list.expect("none is sent before one whose time and level come first", passed === 0, passed);
     list.expect(`none is overtaken by one that is due more than two levels later`, wait <= 2 * agingMs, wait);
     list.figure(
-      `${ids.length} jobs, the latest due that went before a low one was due ${wait} ms after it, ${twice} messages sent twice, ${killer.count()} workers killed`,
+      `${ids.length} jobs, the latest due that went before a low one was due ${wait} ms after it, ${hunted.seen()}`,
     );
   },
 };

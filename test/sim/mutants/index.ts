@@ -1,4 +1,5 @@
 import { claimMutants } from "./claim.ts";
+import { flowMutants } from "./flow-control.ts";
 import { outboxMutants } from "./outbox.ts";
 import type { Mutant } from "./mutant.ts";
 import { runMutants } from "./runs.ts";
@@ -14,6 +15,7 @@ export const mutants: readonly Mutant[] = [
   ...settleMutants,
   ...schedulerMutants,
   ...runMutants,
+  ...flowMutants,
 ];
 
 /** @throws Error that lists the known names. */

@@ -19,6 +19,7 @@ export const enChange = {
     delayHint: "10m, 2h; empty: now",
     done: (job: string) => `${job}: enqueued`,
     existed: (job: string) => `${job} has this key already; nothing was enqueued`,
+    joined: (job: string) => `${job} waits already; this call joined it`,
     copyTitle: (kind: string) => `New ${kind} with another payload`,
     copyText: (id: string) => `Job ${id} stays as it is. The key of the new one names it.`,
   },

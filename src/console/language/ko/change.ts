@@ -16,6 +16,7 @@ export const koChange: typeof enChange = {
     delayHint: "10m, 2h. 비우면 지금",
     done: (job) => `${job}: 넣었습니다`,
     existed: (job) => `${job}: 이미 이 키가 있어 새로 넣지 않았습니다`,
+    joined: (job) => `${job}: 이미 기다리는 작업에 이 호출을 더했습니다`,
     copyTitle: (kind) => `다른 페이로드로 새 ${kind}`,
     copyText: (id) => `작업 ${id}: 그대로 남습니다. 새 작업의 키가 그 번호를 가리킵니다.`,
   },
