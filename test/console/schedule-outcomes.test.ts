@@ -219,7 +219,11 @@ test("one schedule comes with its times when they are asked for, and many withou
   const { body: next } = await opened.call("GET", "/schedules/ping-often/next?count=5");
   const { occurrences } = listed as unknown as { occurrences: readonly object[] };
   expect(occurrences).toHaveLength(2);
-  expect(schedules[0]?.times).toEqual({ objective: null, occurrences, next: (next as unknown as { times: object }).times });
+  expect(schedules[0]?.times).toEqual({
+    objective: null,
+    occurrences,
+    next: (next as unknown as { times: object }).times,
+  });
   expect((await outcomes(opened, "?id=ping-often")).schedules[0]).not.toHaveProperty("times");
   for (const one of (await outcomes(opened, "?include=times")).schedules) expect(one).not.toHaveProperty("times");
 });
