@@ -1,4 +1,5 @@
-import { readObjectives } from "../../../src/insight/objectives.ts";
+import { fileURLToPath } from "node:url";
+import type { ObjectiveStand } from "../../../src/insight/objectives.ts";
 import { killNowAndThen } from "../killer.ts";
 import { movedClock, movedClockSql } from "../moved-clock.ts";
 import { type Checklist, type Proof, seeded } from "../proof.ts";
@@ -25,6 +26,7 @@ export const objectiveProof: Proof = {
       env: { BELFRY_DISPATCH_WINDOW_MS: "1000" },
     });
     await system.install();
+    const reader = startReader(system);
     const fleet = system.fleet();
     let wakes = system.wakes({ everyMs: 200 });
     const killer = killNowAndThen(system, () => fleet.pids("default"), {
@@ -33,9 +35,9 @@ export const objectiveProof: Proof = {
     });
     await letPass(steadySeconds * 1_000 * Math.max(0.5, context.size));
     killer.stop();
-    await until("a time of healthy running", 60_000, async () => (await burning(system)).length === 0);
+    await until("a time of healthy running", 60_000, () => reader.stands().length > 0 && reader.burning().length === 0);
     await wakes.stop();
-    const rang = await ringsIn(system);
+    const rang = await ringsIn(reader);
     list.expectNone(
       `each burns in the silence, after its window at the earliest and within ${ringsMsMax} ms`,
       Object.entries(schedules).flatMap(([id, withinMs]) => {
@@ -44,7 +46,7 @@ export const objectiveProof: Proof = {
       }),
     );
     wakes = system.wakes({ everyMs: 200 });
-    await until("the alarms to end", 60_000, async () => (await burning(system)).length === 0);
+    await until("the alarms to end", 60_000, () => reader.stands().length > 0 && reader.burning().length === 0);
     await movedClock(system.pool).set(0);
     await until(
       "the handlers to end",
@@ -53,32 +55,53 @@ export const objectiveProof: Proof = {
     );
     await wakes.stop();
     await fleet.stop();
-    await assess(list, system);
+    await assess(list, system, reader);
     list.figure(
       `${killer.count()} workers killed, ${[...rang].map(([id, ms]) => `${id} after ${Math.round(ms)} ms`).join(", ")}`,
     );
   },
 };
 
-async function burning({ runtime }: System): Promise<readonly string[]> {
-  const { objectives } = await readObjectives(runtime.insight, { isWhole: false });
-  return objectives.filter(({ fast }) => fast.burns).map(({ schedule }) => schedule);
+interface Reader {
+  /** The newest answer. */
+  stands(): readonly ObjectiveStand[];
+  burning(): readonly string[];
+}
+
+/** A process of its own reads, as an API or a scheduler task would. */
+function startReader({ processes, env }: System): Reader {
+  let stands: readonly ObjectiveStand[] = [];
+  const program = fileURLToPath(new URL("../objective-reader.ts", import.meta.url));
+  processes.start({
+    name: "reader",
+    args: [program],
+    env,
+    onLine(line) {
+      if (line.startsWith("[")) stands = JSON.parse(line) as readonly ObjectiveStand[];
+    },
+  });
+  return {
+    stands: () => stands,
+    burning: () => stands.filter(({ fast }) => fast.burns).map(({ schedule }) => schedule),
+  };
 }
 
 /** When each burnt first, in milliseconds since the last scheduler ended. */
-async function ringsIn(system: System): Promise<ReadonlyMap<string, number>> {
+async function ringsIn(reader: Reader): Promise<ReadonlyMap<string, number>> {
   const startedMs = elapsedMs();
   const rang = new Map<string, number>();
   while (elapsedMs() - startedMs < silentSeconds * 1_000) {
-    for (const id of await burning(system)) if (!rang.has(id)) rang.set(id, elapsedMs() - startedMs);
+    for (const id of reader.burning()) if (!rang.has(id)) rang.set(id, elapsedMs() - startedMs);
     await letPass(200);
   }
   return rang;
 }
 
 /** The clock stands: each time is decided, and the count by hand is that of the ledger's rows and their jobs. */
-async function assess(list: Checklist, { runtime, pool }: System): Promise<void> {
-  const { objectives } = await readObjectives(runtime.insight, { isWhole: true });
+async function assess(list: Checklist, { pool }: System, reader: Reader): Promise<void> {
+  const before = reader.stands();
+  await until("the reader to look again", 10_000, () => reader.stands() !== before);
+  const objectives = reader.stands();
   const { rows } = await pool.query<{ id: string; times: number; missed: number }>(`
     with each as (
       select o.schedule_id as id, case o.schedule_id
