@@ -55,6 +55,7 @@ export const problemCodes = {
   "not-simulated": [422, "`against` names a lane that is none, or one twice; or the span has too many times."],
   "not-startable": [422, "The kind is a part of a graph, fan-out or sweep and is never started by itself."],
   "over-limit": [422, "The payload or the key is larger than the definition allows."],
+  "unknown-group": [422, "No job that matches is in this group."],
   "unknown-kind": [422, "No definition of this release has this kind."],
   "headers-too-large": [431, "The headers together are larger than 16 KB."],
   internal: [500, "A defect: the log has a line with the same request id."],

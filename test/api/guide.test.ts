@@ -51,7 +51,7 @@ test("docs/api.md is what the endpoints say: node scripts/api-guide.ts writes it
 test("every request of docs/api.md is answered by the server as the guide says", async () => {
   const { url, call, store, documentation } = await serveApi({}, [app]);
   const { body: job } = await call("POST", "/jobs", { kind: "hello", delay: "1h" });
-  const { body: bulk } = await call("POST", "/bulk", { action: "cancel", filter: { kind: "none" } });
+  const { body: bulk } = await call("POST", "/bulk", { action: "retry", filter: { kind: "hello" } });
   const run = await startRun(store);
   const { body: started } = await call("POST", "/jobs", { kind: "hello" });
   await store.claim([{ jobId: started.id, generation: 1, trace: "" }], { worker: "w", alone: false });

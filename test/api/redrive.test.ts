@@ -89,6 +89,7 @@ test("a dry run names its steps; a kind or a group that has no such job is refus
   });
   const fingerprint = [(await groupsOf(opened))[0]?.fingerprint ?? "", "zzz"];
   expect(await dry({ fingerprint })).toMatchObject({
+    code: "unknown-group",
     detail: 'filter.fingerprint: no job that matches is in group "zzz"',
   });
 });

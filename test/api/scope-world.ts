@@ -55,7 +55,8 @@ async function plant(opened: Awaited<ReturnType<typeof openApi>>, whose: Whose):
   if (graph === undefined || !isGraph(graph)) throw new Error("it is a graph");
   const given = { key: `${whose}-run`, trace: "t", starterId: null, parentId: null };
   const { runId } = await store.startRun(await planRun(graph, null, given));
-  await call("POST", "/schedules", { id: `${whose}-made`, kind, every: "1h" });
+  const objective = { onTime: "1m", share: 0.9 };
+  await call("POST", "/schedules", { id: `${whose}-made`, kind, every: "1h", objective });
   await database.insight.run(writeWorker, { id: `${whose}-worker`, lane: `${whose}-lane`, version: "1" });
   await pool.query(
     `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,

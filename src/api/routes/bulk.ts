@@ -12,7 +12,7 @@ import { endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
 import { once } from "../once.ts";
 import type { ApiOptions } from "../options.ts";
-import { HttpProblem, invalidField, unknownBulk } from "../problem.ts";
+import { HttpProblem, unknownBulk } from "../problem.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { pageOf } from "../query.ts";
 import { paceUpTo, id, limit, requestKey, text, textsOf } from "../query-fields.ts";
@@ -53,7 +53,7 @@ export function bulkEndpoints(options: ApiOptions) {
   return [
     endpoint("POST /bulk", {
       name: "createBulk",
-      refuses: ["no-filter", "unknown-kind", "key-conflict"],
+      refuses: ["no-filter", "unknown-kind", "unknown-group", "key-conflict"],
       summary: "Retry or cancel every job that matches, with a key at most once; a dry run only counts",
       description:
         "Answers 202 with the bulk action: follow it at its `Location`. A dry run answers 200 with a count. The same request with the same key answers the same bulk action.",
@@ -67,7 +67,7 @@ export function bulkEndpoints(options: ApiOptions) {
     }),
     endpoint("POST /dead-letters/redrive", {
       name: "redriveDeadLetters",
-      refuses: ["no-filter", "unknown-kind", "key-conflict"],
+      refuses: ["no-filter", "unknown-kind", "unknown-group", "key-conflict"],
       summary:
         "Retry the FAILED jobs that match, at a pace if one is given, with a key at most once; a dry run only counts",
       description:
@@ -202,7 +202,11 @@ async function refuseUnknown(
     throw new HttpProblem("unknown-kind", `filter.kind: no job is defined as ${JSON.stringify(kind)}`);
   for (const group of fingerprints) {
     const found = await countMatching(insight, { ...search, fingerprints: [group] }, 1);
-    if (found.count === 0) throw invalidField("filter.fingerprint", `no job that matches is in group "${group}"`);
+    const message = `no job that matches is in group ${JSON.stringify(group)}`;
+    if (found.count === 0)
+      throw new HttpProblem("unknown-group", `filter.fingerprint: ${message}`, {
+        issues: [{ path: "filter.fingerprint", message }],
+      });
   }
 }
 
