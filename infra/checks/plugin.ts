@@ -46,7 +46,8 @@ class BelfryChecks implements IPolicyValidationPlugin {
       const { templateFile, node } = Stack.of(belfry);
       const templatePath = join(dirname(place.templatePath), templateFile);
       const others = templates.filter(({ path }) => path !== node.path);
-      return violationsOf(belfry, linkStacks(read(templatePath), others), templatePath);
+      const beside = this.subjects.filter((each) => each !== belfry && Stack.of(each) === Stack.of(belfry));
+      return violationsOf(belfry, without(linkStacks(read(templatePath), others), beside), templatePath);
     });
     return { success: violations.every(({ severity }) => severity !== "error"), violations };
   }
@@ -54,10 +55,20 @@ class BelfryChecks implements IPolicyValidationPlugin {
 
 const read = (path: string): Template => JSON.parse(readFileSync(path, "utf8")) as Template;
 
-function violationsOf(belfry: Construct, template: Template, templatePath: string): readonly PolicyViolation[] {
-  const stack = Stack.of(belfry);
+/** A system is checked by itself: another one of its stack has a migration and connections of its own. */
+function without(template: Template, systems: readonly Construct[]): Template {
+  const ids = new Set(systems.flatMap((each) => [...logicalIds(each)]));
+  const kept = Object.entries(template.Resources).filter(([id]) => !ids.has(id));
+  return { ...template, Resources: Object.fromEntries(kept) };
+}
+
+function logicalIds(belfry: Construct): ReadonlySet<string> {
   const resources = belfry.node.findAll().filter((each) => CfnResource.isCfnResource(each));
-  const own = new Set(resources.map(({ logicalId }) => String(stack.resolve(logicalId))));
+  return new Set(resources.map(({ logicalId }) => String(Stack.of(belfry).resolve(logicalId))));
+}
+
+function violationsOf(belfry: Construct, template: Template, templatePath: string): readonly PolicyViolation[] {
+  const own = logicalIds(belfry);
   const isOurs = ({ resource }: { readonly resource: string }): boolean =>
     own.has(resource) || !Object.hasOwn(template.Resources, resource);
   const violation = (ruleName: string, description: string, severity: string, ids: readonly string[] = []) => ({

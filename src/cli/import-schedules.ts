@@ -3,8 +3,11 @@ import { parseAt, parseRate } from "../calendar/aws-cron.ts";
 import { parseCron } from "../calendar/cron.ts";
 import { formatDuration } from "../calendar/duration.ts";
 import { preview } from "../calendar/preview.ts";
+import type { FirePattern } from "../calendar/timetable.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
 import { zoneProblem } from "../calendar/zone.ts";
 import type { Expression } from "../machine/schedule.ts";
+import { smallestGapMs } from "../define/spread.ts";
 import { iso, minuteMs } from "../machine/units.ts";
 
 export interface ImportedSchedule {
@@ -15,6 +18,7 @@ export interface ImportedSchedule {
   /** Options of `defineSchedule`, as TypeScript. */
   readonly options: Readonly<Record<string, string>>;
   readonly timezone: string;
+  readonly period: Pick<FirePattern, "startAt" | "endAt">;
   /** Undefined: it takes none. */
   readonly payload: unknown;
   readonly notes: readonly string[];
@@ -30,8 +34,11 @@ const text = (value: unknown): string => JSON.stringify(value);
 const nextMax = 5;
 
 /** The next times, as they are shown. */
-export const nextOf = ({ expression, timezone }: ImportedSchedule, nowMs: number): readonly string[] =>
-  preview({ expression, timezone, dst: { gap: "auto", overlap: "auto" }, startAt: null, endAt: null }, nowMs, nextMax)
+export const nextOf = ({ expression, timezone, period, options }: ImportedSchedule, nowMs: number): readonly string[] =>
+  (options["enabled"] === "false"
+    ? []
+    : preview({ expression, timezone, dst: { gap: "auto", overlap: "auto" }, ...period }, nowMs, nextMax)
+  )
     .filter(({ fires }) => fires)
     .map(({ instant }) => iso(instant));
 
@@ -69,31 +76,42 @@ export function importCrontab(crontab: string, options: { timezone: string; hasU
 export function importEventBridge(json: string): Imported {
   const all = collector();
   const given = JSON.parse(json) as unknown;
-  const { Schedules: schedules, Rules: rules } = given as { Schedules?: unknown; Rules?: unknown };
+  const { Schedules: schedules, Rules: rules } = (given ?? {}) as { Schedules?: unknown; Rules?: unknown };
   const list = [schedules ?? rules ?? given].flat() as readonly Readonly<Record<string, unknown>>[];
   for (const [index, each] of list.entries()) {
     const { Name, ScheduleExpression: expression, ScheduleExpressionTimezone: timezone = "UTC", State } = each ?? {};
     const { Arn, Input } = (each?.["Target"] ?? {}) as { Arn?: unknown; Input?: unknown };
     const { MaximumWindowInMinutes: window } = (each?.["FlexibleTimeWindow"] ?? {}) as {
-      MaximumWindowInMinutes?: number;
+      MaximumWindowInMinutes?: unknown;
     };
     const what = typeof Name === "string" ? Name : `entry ${index + 1}`;
     if (typeof expression !== "string" || typeof timezone !== "string") {
       all.refuse(what, "has no ScheduleExpression: export it by aws scheduler get-schedule, or it is a rule of events");
       continue;
     }
-    const time = (value: unknown): string => text(new Date(typeof value === "number" ? value * 1_000 : String(value)));
+    const [startAt, endAt] = [each["StartDate"], each["EndDate"]].map(timeOf);
+    if (Number.isNaN(startAt) || Number.isNaN(endAt)) {
+      all.refuse(what, "has a StartDate or EndDate that is no time");
+      continue;
+    }
+    const period = { startAt: startAt ?? null, endAt: endAt ?? null };
     const options = {
-      ...(window === undefined ? {} : { spread: text(formatDuration(window * minuteMs)) }),
-      ...(each["StartDate"] === undefined ? {} : { startAt: time(each["StartDate"]) }),
-      ...(each["EndDate"] === undefined ? {} : { endAt: time(each["EndDate"]) }),
+      ...Object.fromEntries(
+        Object.entries(period).flatMap(([name, at]) => (at === null ? [] : [[name, text(iso(at))]])),
+      ),
       ...(State === "DISABLED" ? { enabled: "false" } : {}),
     };
     const payload = typeof Input === "string" ? inputOf(Input) : undefined;
     const was = typeof Arn === "string" ? Arn : "its targets";
-    all.add(what, { name: what, was, expression, timezone, notes: [], options, payload });
+    all.add(what, { name: what, was, expression, timezone, notes: [], options, period, payload, window });
   }
   return all.done();
+}
+
+/** Null: there is none. */
+function timeOf(value: unknown): number | null {
+  if (value === undefined || value === null) return null;
+  return Date.parse(typeof value === "number" ? new Date(value * 1_000).toISOString() : String(value));
 }
 
 function inputOf(input: string): unknown {
@@ -108,7 +126,10 @@ interface Found extends Pick<ImportedSchedule, "was" | "notes" | "timezone"> {
   readonly name: string;
   readonly expression: string;
   readonly options?: ImportedSchedule["options"];
+  readonly period?: ImportedSchedule["period"];
   readonly payload?: unknown;
+  /** Minutes within which it may start. */
+  readonly window?: unknown;
 }
 
 function collector() {
@@ -117,23 +138,34 @@ function collector() {
   const ids = new Set<string>();
   return {
     refuse: (what: string, why: string) => void refused.push({ what, why }),
-    add(what: string, { name, expression: said, options = {}, payload, notes, ...rest }: Found): void {
+    add(what: string, { name, expression: said, options = {}, payload, notes, window, ...rest }: Found): void {
       const zone = zoneProblem(rest.timezone);
       const read = zone === null ? expressionOf(said, rest.timezone) : zone;
       if (typeof read === "string") return void refused.push({ what, why: read });
       const id = idOf(name, ids);
-      const all = { ...read.options, ...options };
+      const spread = spreadOf(window, read.expression);
       schedules.push({
+        period: { startAt: null, endAt: null },
         ...rest,
         id,
         expression: read.expression,
-        options: all,
+        options: { ...read.options, ...spread.options, ...options },
         payload,
-        notes: [...notes, ...read.notes],
+        notes: [...notes, ...read.notes, ...spread.notes],
       });
     },
     done: (): Imported => ({ schedules, refused }),
   };
+}
+
+/** A window is a spread where it is shorter than the gap between two times. */
+function spreadOf(window: unknown, expression: Expression): Pick<ImportedSchedule, "options" | "notes"> {
+  if (window === undefined || window === null) return { options: {}, notes: [] };
+  const ms = Number(window) * minuteMs;
+  const fits = ms > 0 && ms <= Math.min(contractLimits.spreadMsMax, smallestGapMs(expression) ?? 0);
+  return fits
+    ? { options: { spread: text(formatDuration(ms)) }, notes: [] }
+    : { options: {}, notes: [`its window of ${text(window)} minutes is left out: it is no spread of such times`] };
 }
 
 type Read = Pick<ImportedSchedule, "expression" | "options" | "notes">;
@@ -152,11 +184,22 @@ function expressionOf(said: string, timezone: string): Read | string {
     if (!at.ok) return at.problem;
     return { expression: at.expression, options: { at: text(iso(at.expression.at)) }, notes: [] };
   }
-  const cron = parseCron(said);
+  const fields = macros[said] ?? said;
+  const cron = parseCron(fields);
   if (!cron.ok) return cron.problem;
-  const options = { cron: said.startsWith("cron(") ? `aws(${text(said)})` : text(said), timezone: text(timezone) };
-  return { expression: { form: "cron", cron: said }, options, notes: cron.notes };
+  const options = { cron: said.startsWith("cron(") ? `aws(${text(said)})` : text(fields), timezone: text(timezone) };
+  return { expression: { form: "cron", cron: fields }, options, notes: cron.notes };
 }
+
+const macros: Readonly<Record<string, string>> = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+};
 
 /** Of a command its program; no two are alike. */
 function idOf(name: string, taken: Set<string>): string {
@@ -165,8 +208,8 @@ function idOf(name: string, taken: Set<string>): string {
     .toLowerCase()
     .replace(/\.\w{1,4}$/, "")
     .replaceAll(/[^a-z\d]+/g, "-")
-    .replaceAll(/^[-\d]+|-+$/g, "");
-  const base = slug.slice(0, 40) || "job";
+    .replaceAll(/^[-\d]+/g, "");
+  const base = slug.slice(0, 40).replace(/-+$/, "") || "job";
   let id = base;
   for (let n = 2; taken.has(id); n += 1) id = `${base}-${n}`;
   taken.add(id);
@@ -177,8 +220,10 @@ function idOf(name: string, taken: Set<string>): string {
 export function moduleOf({ schedules }: Imported): string {
   const imports = schedules.some(({ options }) => options["cron"]?.startsWith("aws(")) ? "aws, " : "";
   const hasPayload = schedules.some(({ payload }) => payload !== undefined);
+  // `a-2` and `a2` are two.
   const names = schedules.map(
-    ({ id }) => `${id.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())}Schedule`,
+    ({ id }) =>
+      `${id.replaceAll(/-(\w)/g, (_, letter: string) => (/\d/.test(letter) ? `_${letter}` : letter.toUpperCase()))}Schedule`,
   );
   const definitions = schedules.map(({ id, was, notes, options, payload }, index) => {
     const job = [`id: ${text(id)}`, ...(payload === undefined ? [] : ["payload: z.unknown()"])];
@@ -197,7 +242,7 @@ export function moduleOf({ schedules }: Imported): string {
     ].join("\n");
   });
   return [
-    `import { ${imports}defineApp, defineJob, defineSchedule } from "belfry";`,
+    `import { ${imports}defineApp${schedules.length === 0 ? "" : ", defineJob, defineSchedule"} } from "belfry";`,
     ...(hasPayload ? [`import { z } from "zod";`] : []),
     "",
     ...definitions,

@@ -1,3 +1,4 @@
+import { Console } from "node:console";
 import { randomUUID } from "node:crypto";
 import { openRuntime } from "./runtime.ts";
 import { keepWhileStopped } from "./debugged.ts";
@@ -28,6 +29,8 @@ interface RunHere {
 export async function runHere({ id: given, lane, env, note }: RunHere): Promise<boolean> {
   const id = given as JobId;
   Object.assign(process.env, env);
+  // The answer alone stands on stdout.
+  globalThis.console = new Console(process.stderr, process.stderr);
   const config = readConfig(process.env, await ownProject());
   // As a task of Fargate does, it launches none.
   const runtime = await openRuntime(config, { role: "task", lane });
@@ -37,7 +40,7 @@ export async function runHere({ id: given, lane, env, note }: RunHere): Promise<
     keepWhileStopped(config.databaseUrl, name);
     // What a process on AWS writes to stdout would stand in the answer.
     const ports: Ports = { ...runtime.ports, log: logTo(note), metrics: { add() {}, flush() {} } };
-    const message = await messageOf(ports, id);
+    const message = await messageOf(ports, id, lane);
     if (message === null) return false;
     const gate = createLaneGate({ lane, clock: ports.clock, store: ports.store });
     const worker = createWorker(ports, runtime.registry, { worker: name, lane, stage: config.stage.name, gate });
@@ -50,9 +53,15 @@ export async function runHere({ id: given, lane, env, note }: RunHere): Promise<
 }
 
 /** The message by which the job may be claimed; null: it does not wait, or is held. */
-async function messageOf(ports: Ports, id: JobId): Promise<Pick<OutMessage, "jobId" | "generation" | "trace"> | null> {
+async function messageOf(
+  ports: Ports,
+  id: JobId,
+  lane: string,
+): Promise<Pick<OutMessage, "jobId" | "generation" | "trace"> | null> {
   const [job] = await ports.store.peek([id]);
-  if (job?.state === "QUEUED") return { jobId: id, generation: job.generation, trace: "" };
+  // Before it is made due: a refusal that is known changes nothing.
+  if (job === undefined || (await ports.store.isPaused(lane))) return null;
+  if (job.state === "QUEUED") return { jobId: id, generation: job.generation, trace: "" };
   const { aftermath } = await ports.store.runNow([id], { caller: "belfry jobs run" });
   const kept: OutMessage[] = [];
   await afterCommit({ ...ports, queue: keeping(ports.queue, id, kept) }, aftermath);

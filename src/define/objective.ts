@@ -1,5 +1,5 @@
 /** What a schedule promises: which share of its times starts, or is done, soon enough. Stored with its spec. */
-import { formatDuration, type Duration } from "../calendar/duration.ts";
+import { formatDuration, parseDuration, type Duration } from "../calendar/duration.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { Expression, Objective } from "../machine/schedule.ts";
 import type { JobDefinition } from "./definition.ts";
@@ -32,6 +32,10 @@ export function readObjective(
   problems: ProblemList,
 ): { objective?: Objective } {
   if (objective === undefined) return {};
+  if (typeof objective !== "object" || objective === null) {
+    problems.add("objective", objective, "must be an object", 'write { onTime: "1m", share: 0.999 }, or leave it out');
+    return {};
+  }
   const duration = <T>(name: keyof ScheduleObjective, bounds: { min: number; max: number; fallback: T }) =>
     readDuration(problems, `objective.${name}`, objective[name], bounds);
   const onTimeMs = duration("onTime", { min: onTimeMsMin, max: onTimeMsMax, fallback: null });
@@ -50,7 +54,9 @@ export function readObjective(
       `reaches further back than ended jobs are kept, which is ${formatDuration(job.retentionMs)}`,
       "use a shorter one, or give the job a longer retention",
     );
-  checkTimes({ expressions, overMs, given: objective.over }, problems);
+  // Else the one that is checked is not the one that was given.
+  const isGiven = objective.over === undefined || parseDuration(objective.over) === overMs;
+  if (isGiven) checkTimes({ expressions, overMs, given: objective.over }, problems);
   return { objective: { onTimeMs, endsWithinMs, share, overMs } };
 }
 

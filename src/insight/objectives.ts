@@ -1,5 +1,6 @@
 /** How schedules stand by what they promise: what is left of the times that may miss, and whether they are used up too fast. */
 import { z } from "zod";
+import { isReplacer } from "../admission/overlap.ts";
 import { backfillGate } from "../admission/backfill.ts";
 import { timetable } from "../calendar/timetable.ts";
 import type { Instant } from "../machine/job.ts";
@@ -74,11 +75,13 @@ const judged = `(
   cross join lateral (select coalesce(o.effective_at, o.nominal_at) as at) due
   left join belfry.job j on j.id = o.job_id and (a.ends_within is not null or o.catch_up)
   left join lateral (
-    select state, finished_at from belfry.run where a.ends_within is not null and starter_id = o.job_id order by id desc limit 1
+    select state, finished_at, canceled_by from belfry.run where a.ends_within is not null and starter_id = o.job_id order by id desc limit 1
   ) r on true
   cross join lateral (select ${result} as result) e
   where o.schedule_id = a.id and o.nominal_at <= a.until and due.at <= a.until
-    and (o.outcome <> 'SKIPPED' or o.reason <> all($5::text[])) and e.result <> 'stopped'
+    and (o.outcome <> 'SKIPPED' or o.reason <> all($5::text[])) and not (
+      e.result = 'stopped' and o.outcome in ('FIRED', 'CAUGHT_UP') and case when r.state is not null then not ${isReplacer("r.canceled_by")}
+        else (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) = '${reasons.canceled}' end)
     and (j.slot_keys @> array['${backfillGate.prefix}:' || a.id]) is not true`;
 
 interface Judging {

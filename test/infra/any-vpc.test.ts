@@ -28,10 +28,10 @@ function apart(vpcOf: (network: Stack) => Vpc, over: Partial<BelfryProps> = {}):
   return { app, belfry: into(new Stack(app, "team", { env }), vpc, over) };
 }
 
-function into(stack: Stack, vpc: IVpc, over: Partial<BelfryProps> = {}): Belfry {
+function into(stack: Stack, vpc: IVpc, over: Partial<BelfryProps> = {}, id = "Belfry"): Belfry {
   const network = { kind: "existing", vpc, subnets: { subnetGroupName: "in" } } as const;
   const subscribers = { acknowledged: "a test" };
-  return new Belfry(stack, "Belfry", { stage: stage.name, release, network, subscribers, ...over });
+  return new Belfry(stack, id, { stage: stage.name, release, network, subscribers, ...over });
 }
 
 const availabilityZones = ["eu-west-1a", "eu-west-1b"];
@@ -80,6 +80,15 @@ test("isolated subnets of another stack with all endpoints are taken, and so is 
   const { app, belfry } = apart((stack) => withEndpoints(stack));
   // It keeps its lines for ever, which is their own affair.
   new CfnResource(Stack.of(belfry), "Theirs", { type: "AWS::Logs::LogGroup" });
+  expect(() => app.synth()).not.toThrow();
+});
+
+test("each of two systems in one stack is held to its own migration and its own connections", () => {
+  const app = newApp();
+  const vpc = withEndpoints(new Stack(app, "network", { env })) as IVpc;
+  const team = new Stack(app, "team", { env });
+  into(team, vpc);
+  into(team, vpc, { system: "second" }, "Second");
   expect(() => app.synth()).not.toThrow();
 });
 

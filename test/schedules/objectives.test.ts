@@ -5,7 +5,9 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import type { ScheduleDefinition } from "../../src/define/definition.ts";
 import { type ObjectiveStand, readObjectives } from "../../src/insight/objectives.ts";
 import type { Database } from "../../src/insight/sql-query.ts";
-import { openConnections } from "../../src/postgres/connect.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import { createPostgresStore } from "../../src/postgres/store.ts";
+import { type Connections, openConnections } from "../../src/postgres/connect.ts";
 import { createDatabase } from "../../src/postgres/database.ts";
 import { testClock } from "../../src/postgres/test-clock.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -21,11 +23,12 @@ const closing = defineSchedule({ id: "closing", every: "1m", run: work, objectiv
 const minuteMs = 60_000;
 const at = "2031-01-01T00:00:00Z";
 
-const opened = (url: string): Database => {
+const connected = (url: string): Connections => {
   const connections = openConnections({ url, applicationName: "objectives", connections: 2, txConnections: 1 });
   onTestFinished(() => connections.close());
-  return createDatabase(connections, { checksRows: true });
+  return connections;
 };
+const opened = (url: string): Database => createDatabase(connected(url), { checksRows: true });
 
 /** Minutes go by, and which of them each window burns at. */
 async function minutes(
@@ -103,6 +106,43 @@ test("a job that fails misses what it has to end within, and a pause by a person
   await system.advance("5m");
   const { objectives } = await readObjectives(insight, { isWhole: true });
   expect(objectives).toMatchObject([{ schedule: "closing", times: 10, missed: 3, left: expect.closeTo(1 - 3, 6) }]);
+});
+
+test("a time that was skipped misses, whatever became of its job; one whose job a person canceled counts for nothing", async () => {
+  const jobs = ["canceled", "skipping"].map((id) =>
+    defineJob({ id, retry: { maxAttempts: 2, backoff: "fixed", base: "1h" }, run() {} }),
+  );
+  const schedules = jobs.map((run) =>
+    defineSchedule({
+      id: run.id,
+      every: "1m",
+      run,
+      ...(run.id === "skipping" ? { startDeadline: "5s" as const } : {}),
+      objective: { endsWithin: "10s", share: 0.9 },
+    }),
+  );
+  const app = defineApp({ name: "promises", jobs, schedules });
+  await using system = await createTestSystem({ apps: [app], at, databaseUrl: inject("postgresUrl") });
+  const insight = opened(system.databaseUrl);
+  const [first] = jobs;
+  if (first !== undefined) system.fail(first, new Error("down"));
+  await system.advance("30s");
+  await system.advance("4m");
+  const { rows } = await system.database.query<{ id: JobId }>(
+    "select id from belfry.job where state = 'RETRY_WAIT' and kind = 'canceled'",
+  );
+  expect(rows).toHaveLength(1);
+  await createPostgresStore(connected(system.databaseUrl), {}).cancel(rows.map(({ id }) => id));
+  for (const _ of numbers(1, 2)) await silence(system);
+  await system.drain();
+  const expired =
+    "select from belfry.occurrence o join belfry.job j on j.id = o.job_id where o.reason = 'expired' and j.state = 'SKIPPED'";
+  expect((await system.database.query(expired)).rowCount).toBe(2);
+  const { objectives } = await readObjectives(insight, { isWhole: true });
+  expect(objectives).toMatchObject([
+    { schedule: "canceled", times: 5, missed: 2 },
+    { schedule: "skipping", times: 6, missed: 2 },
+  ]);
 });
 
 const overMs = 24 * 3_600_000;

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { wrongUsage } from "../exit.ts";
+import { zoneProblem } from "../../calendar/zone.ts";
+import { CliError, wrongUsage } from "../exit.ts";
 import { type Imported, importCrontab, importEventBridge, moduleOf, nextOf } from "../import-schedules.ts";
 import { type Output, printable, type World } from "../output.ts";
 import { commandOf } from "../read-command.ts";
@@ -24,6 +25,8 @@ export function importCommand(world: World, out: Output): Command {
   );
   takeFile(crontab, world, out, (text) => {
     const { timezone, system } = crontab.opts<{ timezone: string; system: boolean }>();
+    const problem = zoneProblem(timezone);
+    if (problem !== null) throw wrongUsage("bad-zone", `--timezone: ${problem}`);
     return importCrontab(text, { timezone, hasUsers: system });
   });
   takeFile(eventbridge, world, out, importEventBridge);
@@ -40,6 +43,8 @@ function takeFile(command: Command, world: World, out: Output, read: (text: stri
       if (text.length > bytesMax)
         throw wrongUsage("too-large", `${name} has more than ${bytesMax} characters: import it in parts`);
       const imported = onFile(name, () => read(text));
+      if (imported.schedules.length + imported.refused.length === 0)
+        throw wrongUsage("bad-file", `${name}: has no schedules`);
       const code = moduleOf(imported);
       if (target !== undefined)
         onFile(target, () => writeFileSync(resolve(world.folder, target), code, { flag: "wx" }));
@@ -62,6 +67,7 @@ function onFile<T>(name: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
+    if (error instanceof CliError) throw error;
     throw wrongUsage("bad-file", `${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

@@ -11,14 +11,18 @@ export const objectivesCommand = (world: World, out: Output): Command =>
     example: "schedules objectives",
     operation: "listObjectives",
     words: { schedule: "only this schedule" },
-    text: ({ objectives }) =>
-      objectives.length === 0 ? "no schedule has an objective" : tableOf(out, columns, objectives),
+    text: ({ objectives }, { schedule }) =>
+      objectives.length > 0
+        ? tableOf(out, columns, objectives)
+        : schedule === undefined
+          ? "no schedule that is on has an objective"
+          : `${schedule} is no schedule that is on and has an objective`,
     notes: ({ isMore }) => [isMore && "there are more: name a schedule"],
   });
 
 type Stand = ObjectiveListReply["objectives"][number];
 
-const percent = (share: number): string => `${Number((share * 100).toFixed(3))} %`;
+const percent = (share: number): string => `${Number((share * 100).toPrecision(12))} %`;
 const promised = ({ onTimeMs, endsWithinMs, share, overMs }: Stand): string =>
   `${percent(share)} ${[
     ...(onTimeMs === null ? [] : [`start within ${formatDuration(onTimeMs)}`]),
@@ -30,7 +34,7 @@ const columns: Columns<Stand> = {
   PROMISED: promised,
   TIMES: ({ times }) => String(times),
   MISSED: ({ missed }) => String(missed),
-  LEFT: ({ left }) => (left < 0 ? `used up ${(1 - left).toFixed(1)}x` : percent(left)),
+  LEFT: ({ left }) => (left < 0 ? `used up ${(1 - left).toFixed(1)}x` : percent(Number(left.toFixed(3)))),
   BURNS: ({ fast, slow }) =>
     [fast.burns && `fast, ${fast.rate.toFixed(1)}x`, slow.burns && `slow, ${slow.rate.toFixed(1)}x`]
       .filter((part) => part !== false)
