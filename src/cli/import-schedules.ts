@@ -44,6 +44,8 @@ export const nextOf = ({ expression, timezone, period, options }: ImportedSchedu
 
 /** @param hasUsers a crontab of the system, whose lines name a user before the command. */
 export function importCrontab(crontab: string, options: { timezone: string; hasUsers: boolean }): Imported {
+  const problem = zoneProblem(options.timezone);
+  if (problem !== null) throw new RangeError(`--timezone: ${problem}`);
   const all = collector();
   let { timezone } = options;
   for (const [index, raw] of crontab.split(/\r?\n/).entries()) {
@@ -111,7 +113,8 @@ export function importEventBridge(json: string): Imported {
 /** Null: there is none. */
 function timeOf(value: unknown): number | null {
   if (value === undefined || value === null) return null;
-  return Date.parse(typeof value === "number" ? new Date(value * 1_000).toISOString() : String(value));
+  if (typeof value === "number") return Math.abs(value) < 1e11 ? value * 1_000 : Number.NaN;
+  return typeof value === "string" ? Date.parse(value) : Number.NaN;
 }
 
 function inputOf(input: string): unknown {

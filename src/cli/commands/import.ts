@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { zoneProblem } from "../../calendar/zone.ts";
 import { CliError, wrongUsage } from "../exit.ts";
 import { type Imported, importCrontab, importEventBridge, moduleOf, nextOf } from "../import-schedules.ts";
 import { type Output, printable, type World } from "../output.ts";
@@ -25,8 +24,6 @@ export function importCommand(world: World, out: Output): Command {
   );
   takeFile(crontab, world, out, (text) => {
     const { timezone, system } = crontab.opts<{ timezone: string; system: boolean }>();
-    const problem = zoneProblem(timezone);
-    if (problem !== null) throw wrongUsage("bad-zone", `--timezone: ${problem}`);
     return importCrontab(text, { timezone, hasUsers: system });
   });
   takeFile(eventbridge, world, out, importEventBridge);
