@@ -20,6 +20,8 @@ const kinds = (count: number, launch: "tick" | "rule" = "tick"): AppDefinition =
   });
 const lanes = (count: number): AppDefinition =>
   defineApp({ name: "wide", lanes: Object.fromEntries(Array.from({ length: count }, (_, n) => [`lane-${n}`, {}])) });
+/** Its database has connections for every lane. */
+const big: Stage = { ...stages.prod, database: { maxConnections: 5_000, poolPerWorker: 2 } };
 const sizeOf = (apps: readonly AppDefinition[], stage: Stage = stages.prod) => {
   const all = unasked(topology(apps, stage));
   const template = templateOf(all);
@@ -48,13 +50,12 @@ test("what check counts is never less than what the template has", async () => {
     expect(resourcesAtMost(found.all)).toBeGreaterThanOrEqual(found.resources);
   }
   for (const app of [lanes(4), kinds(40, "rule")]) {
-    const found = sizeOf([app]);
+    const found = sizeOf([app], big);
     expect(resourcesAtMost(found.all)).toBeGreaterThanOrEqual(found.resources);
   }
 });
 
 test("more rules than a bus has, and more resources than a stack has, are refused with what to do", () => {
-  const big: Stage = { ...stages.prod, database: { maxConnections: 5_000, poolPerWorker: 2 } };
   const problems = (apps: readonly AppDefinition[]) => checkTopology(topology(apps, big)).map((each) => each.rule);
   expect(problems([kinds(290, "rule")])).toEqual([]);
   expect(problems([kinds(301, "rule")])).toEqual([
