@@ -73,7 +73,7 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
   listKinds: [get("/kinds")],
   listKindFigures: [get("/kind-figures?hours=24"), get("/kind-figures?hours=1&against=24")],
   listDeadLetters: [get("/dead-letters"), get("/dead-letters?kind=kept-1")],
-  redriveDeadLetters: [post("/dead-letters/redrive", { filter: { kind: "none" } })],
+  redriveDeadLetters: [post("/dead-letters/redrive", { filter: { key: "none" } })],
   createBulk: [
     post("/bulk", { action: "retry", filter: { kind: "kept-1", state: ["FAILED"] }, dryRun: true }),
     post("/bulk", { action: "cancel", filter: { state: ["PENDING"], kind: "kept-1" }, dryRun: true }),

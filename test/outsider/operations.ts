@@ -77,7 +77,7 @@ export async function prepareIds({ url, document }: Target): Promise<Readonly<Re
   // A fault may have left it: the examples make and delete it.
   await fetch(`${url}/schedules/nightly`, { method: "DELETE" });
   const job = await post("/jobs", { kind: "hello", delay: "1h" });
-  const bulk = await post("/bulk", { action: "cancel", filter: { kind: "none" } });
+  const bulk = await post("/bulk", { action: "retry", filter: { key: "none" } });
   const waiting = await post("/jobs", { kind: "hello", delay: "1h" });
   const { id: starter } = await post("/jobs", { kind: "steps" });
   const deadline = performance.now() + runMsMax;
