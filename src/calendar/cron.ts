@@ -64,7 +64,8 @@ export function parseCron(text: string): ParsedCron {
   }
 }
 
-const macros: Readonly<Record<string, string>> = {
+/** Names of five fields. */
+export const cronMacros: Readonly<Record<string, string>> = {
   "@yearly": "0 0 1 1 *",
   "@annually": "0 0 1 1 *",
   "@monthly": "0 0 1 * *",
@@ -135,9 +136,9 @@ function uneven(field: Field, values: FieldValues): readonly string[] {
 }
 
 function expandMacro(text: string): string {
-  const expanded = macros[text.toLowerCase()];
+  const expanded = cronMacros[text.toLowerCase()];
   if (expanded === undefined)
-    throw new CronProblem(`is not a macro: write one of ${Object.keys(macros).join(" ")}, or five fields`);
+    throw new CronProblem(`is not a macro: write one of ${Object.keys(cronMacros).join(" ")}, or five fields`);
   return expanded;
 }
 

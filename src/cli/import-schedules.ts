@@ -1,6 +1,6 @@
 /** Reads what another scheduler has, as schedules of this one. */
 import { parseAt, parseRate } from "../calendar/aws-cron.ts";
-import { parseCron } from "../calendar/cron.ts";
+import { cronMacros, parseCron } from "../calendar/cron.ts";
 import { formatDuration } from "../calendar/duration.ts";
 import { preview } from "../calendar/preview.ts";
 import type { FirePattern } from "../calendar/timetable.ts";
@@ -187,22 +187,12 @@ function expressionOf(said: string, timezone: string): Read | string {
     if (!at.ok) return at.problem;
     return { expression: at.expression, options: { at: text(iso(at.expression.at)) }, notes: [] };
   }
-  const fields = macros[said] ?? said;
+  const fields = cronMacros[said] ?? said;
   const cron = parseCron(fields);
   if (!cron.ok) return cron.problem;
   const options = { cron: said.startsWith("cron(") ? `aws(${text(said)})` : text(fields), timezone: text(timezone) };
   return { expression: { form: "cron", cron: fields }, options, notes: cron.notes };
 }
-
-const macros: Readonly<Record<string, string>> = {
-  "@yearly": "0 0 1 1 *",
-  "@annually": "0 0 1 1 *",
-  "@monthly": "0 0 1 * *",
-  "@weekly": "0 0 * * 0",
-  "@daily": "0 0 * * *",
-  "@midnight": "0 0 * * *",
-  "@hourly": "0 * * * *",
-};
 
 /** Of a command its program; no two are alike. */
 function idOf(name: string, taken: Set<string>): string {
