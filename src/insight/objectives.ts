@@ -91,9 +91,9 @@ interface Judging {
 
 /**
  * Of each schedule how many of its times missed and how many there were, in each of the parts $6 of its period, which ended when the
- * newest of them had to be met; and whether the newest of all missed. $1 ids $2 milliseconds until the start $3 until the end, null
- * where nothing is promised $4 the period. $7 with the whole period
- * $8 how long after itself a time may be due. Locks nothing.
+ * newest of them had to be met; and whether the one with the newest nominal time missed. $1 ids $2 milliseconds until the start
+ * $3 until the end, null where nothing is promised $4 the period. $7 with the whole period $8 how long after itself a time may be due.
+ * Locks nothing.
  */
 export const readJudgedTimes = sqlQuery("objectives", {
   params: ({ rows, isWhole }: Judging) => [
