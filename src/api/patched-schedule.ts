@@ -6,19 +6,31 @@ type Settings = Readonly<Record<string, unknown>>;
 
 /**
  * A stored schedule with some settings changed, as the whole that a replacement would send.
- * @throws HttpProblem 422 for another kind without a payload: what a kind marks as sensitive stays with that kind.
+ * @throws HttpProblem 422 for a setting both given and unset, and for another kind without a payload: what a kind marks as sensitive stays
+ * with that kind.
  */
-export function applyPatch(spec: ScheduleSpec, settings: Settings): ScheduleInput {
-  const { kind = spec.job.kind, payload } = settings;
+export function applyPatch(
+  spec: ScheduleSpec,
+  settings: Settings & { readonly unset?: readonly string[] | undefined },
+): ScheduleInput {
+  const { unset = [], ...changed } = settings;
+  const { kind = spec.job.kind, payload } = changed;
   if (kind !== spec.job.kind && payload === undefined && spec.payload !== null) throw needsPayload(spec.job.kind);
-  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-  return { ...kept(inputOf(spec), given), ...given } as unknown as ScheduleInput;
+  const given = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
+  const both = unset.find((name) => name in given);
+  if (both !== undefined) throw invalid("unset", `names "${both}", which is given too: do one of them`);
+  const own = Object.entries(kept(inputOf(spec), given)).filter(([name]) => !unset.includes(name));
+  return { ...Object.fromEntries(own), ...given } as unknown as ScheduleInput;
 }
 
-function needsPayload(kind: string): HttpProblem {
-  const message = `must be given together with another kind: the stored one was written for "${kind}" and does not go along`;
-  return new HttpProblem("invalid-schedule", `payload ${message}`, { issues: [{ path: "payload", message }] });
-}
+const needsPayload = (kind: string): HttpProblem =>
+  invalid(
+    "payload",
+    `must be given together with another kind: the stored one was written for "${kind}" and does not go along`,
+  );
+
+const invalid = (path: string, message: string): HttpProblem =>
+  new HttpProblem("invalid-schedule", `${path} ${message}`, { issues: [{ path, message }] });
 
 /** One of three settings says when it fires: the one given replaces the one it has. */
 function kept(own: Settings, given: Settings): Settings {

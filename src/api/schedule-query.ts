@@ -55,7 +55,15 @@ const settings = {
 
 export const newScheduleBody = z.strictObject({ id: text(200), ...settings });
 export const changedScheduleBody = z.strictObject(settings);
-export const patchedScheduleBody = z.strictObject({ ...settings, kind: settings.kind.optional() });
+const { kind, payload: _payload, cron: _cron, every: _every, at: _at, ...others } = settings;
+export const patchedScheduleBody = z.strictObject({
+  ...settings,
+  kind: kind.optional(),
+  unset: z
+    .array(z.enum(Object.keys(others) as (keyof typeof others)[]))
+    .optional()
+    .describe("Settings that go back to what they are when nothing is said."),
+});
 export const triggerBody = z.strictObject({ key: text(contractLimits.keyCharactersMax).optional() });
 export const backfillBody = z.strictObject({
   from: instant,

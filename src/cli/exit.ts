@@ -67,7 +67,7 @@ const machine = [ok, failure, usage, interrupted];
 const commandsByExits: readonly (readonly [codes: readonly ExitCode[], commands: string])[] = [
   [looksForFailed, "jobs list, jobs show, runs list, runs show, runs watch, dead-letters list"],
   [[...asks, conflict, failedJob], "jobs enqueue"],
-  [[ok, failure, usage, notFound, conflict], "jobs run"],
+  [[ok, failure, usage, notFound, conflict, failedJob], "jobs run"],
   [steersMany, "jobs retry, jobs cancel, jobs run-now"],
   [[...asks, partial], "schedules pause, schedules resume, dead-letters redrive"],
   [steersMany, "schedules delete, schedules backfill"],

@@ -44,7 +44,7 @@ export const given: Readonly<Record<string, string>> = {
   "schedules simulate": "--days 2 --against default=1 --unmeasured 15m",
   "schedules objectives": "",
   "schedules create": "weekly --kind ping --every 7d",
-  "schedules update": "nightly --kind ping --every 6h",
+  "schedules update": "nightly --every 6h --unset spread",
   "schedules pause": "nightly",
   "schedules resume": "nightly",
   "schedules trigger": "nightly",

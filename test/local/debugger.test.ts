@@ -25,7 +25,13 @@ const look = defineJob({
     return { seen: "here" };
   },
 });
-export default [defineApp({ name: "looks", jobs: [look] })];
+const fail = defineJob({
+  id: "fail",
+  run() {
+    throw new Error("down");
+  },
+});
+export default [defineApp({ name: "looks", jobs: [look, fail] })];
 `;
 const lineNumber = text.split("\n").findIndex((line) => line.includes("seen"));
 
@@ -110,6 +116,9 @@ test(
     expect(here).toMatchObject({ status: 0, answer: { state: "SUCCESS", attempt: 1, result: { seen: "here" } } });
     const again = await belfry("jobs", "run", id, "--local");
     expect(again).toMatchObject({ status: 5, answer: { error: { code: "not-run" } } });
+    const failing = (await belfry("jobs", "enqueue", "fail", "--delay", "1h")).answer;
+    const failed = await belfry("jobs", "run", failing.id, "--local");
+    expect(failed).toMatchObject({ status: 7, answer: { attempts: [{ error: { message: "down" } }] } });
   },
   4 * slowMs,
 );

@@ -113,6 +113,16 @@ test("calendars are given, kept by a change of something else, and shown in the 
     { localTime: `${day(1)}T02:45`, fires: false, exclusion: { calendar, movedTo: `${day(3)}T02:45` } },
     { note: `${calendar}: moved to ${day(3)} 02:45, COALESCED into ${day(3)}T02:45` },
   ]);
+  const unset = { unset: ["except", "onExcluded"] };
+  expect((await call(opened, "PATCH", "/schedules/nightly", unset)).body).toMatchObject({ version: 3 });
+  const later = await call(opened, "GET", `/schedules/nightly/next?count=1&after=${day(1)}T00:00:00Z`);
+  expect(later.body["times"]).toMatchObject([{ localTime: `${day(1)}T02:45`, fires: true, exclusion: null }]);
+  for (const [both, status] of [
+    [{ spread: "5m", unset: ["spread"] }, 422],
+    [{ unset: ["cron"] }, 400],
+  ] as const) {
+    expect(await call(opened, "PATCH", "/schedules/nightly", both)).toMatchObject({ status });
+  }
 });
 
 test("an expression is previewed before it is a schedule, in all its forms", async () => {

@@ -122,7 +122,7 @@ const patches = (options: ApiOptions) =>
     refuses: changeRefusals,
     summary: "Change some settings of a schedule that no code defines",
     description:
-      "A new version that differs in the settings given. One of `cron`, `every` and `at` replaces whichever it has.",
+      "A new version that differs in the settings given. One of `cron`, `every` and `at` replaces whichever it has; `unset` takes settings away.",
     example: { params: { id: "nightly" }, body: { cron: "0 4 * * *" } },
     body: patchedScheduleBody,
     hasVersion: true,

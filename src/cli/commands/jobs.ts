@@ -58,6 +58,7 @@ function run(world: World, out: Output): Command {
       }
       const job = await client.call("getJob", { id });
       out.result(job, () => jobText(job, out));
+      if ((job.attempts.at(-1)?.error ?? null) !== null) throw new Finished(exitCodes.failedJob);
     });
 }
 

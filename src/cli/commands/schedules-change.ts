@@ -24,12 +24,18 @@ interface Given extends Record<string, unknown> {
   readonly payload?: string;
   readonly gap?: string;
   readonly dstOverlap?: string;
-  readonly disabled?: boolean;
+  readonly enable?: boolean;
+  readonly disable?: boolean;
+  readonly share?: number;
+  readonly onTime?: string;
+  readonly endsWithin?: string;
+  readonly over?: string;
 }
+
+const kindHelp = "the id of the job's definition";
 
 const settings = (command: Command): Command =>
   command
-    .requiredOption("--kind <kind>", "the id of the job's definition")
     .option("--cron <expression>", "five fields, or cron(...); with --timezone")
     .option("--timezone <zone>", "IANA name, like Asia/Seoul")
     .option("--every <duration>", "elapsed time, like 5m, or rate(...)")
@@ -40,20 +46,28 @@ const settings = (command: Command): Command =>
     .option("--gap <rule>", "auto, skip, shift or first-valid")
     .option("--dst-overlap <rule>", "auto, first, second or both")
     .option("--start-deadline <duration>", "SKIP a time whose job has not started this long after it")
+    .option("--spread <duration>", "each schedule at its own place in so long, like 30m")
+    .option("--share <share>", "what it promises: the share of its times that keep it, like 0.999", Number)
+    .option("--on-time <duration>", "of what it promises: a job starts so soon after its time")
+    .option("--ends-within <duration>", "of what it promises: a job succeeds so soon after its time")
+    .option("--over <duration>", "of what it promises: the period that is counted, like 28d")
     .option("--start-at <time>")
-    .option("--end-at <time>")
-    .option("--disabled", "write it switched off");
+    .option("--end-at <time>");
 
-async function bodyOf({ payload, gap, dstOverlap, disabled, ...given }: Given): Promise<object> {
-  const dst = { ...(gap === undefined ? {} : { gap }), ...(dstOverlap === undefined ? {} : { overlap: dstOverlap }) };
-  const { json: _json, url: _url, ...options } = given;
+async function bodyOf(given: Given): Promise<object> {
+  const { payload, gap, dstOverlap: overlap, enable, disable, share, onTime, endsWithin, over, ...others } = given;
+  const { json: _json, url: _url, ...options } = others;
   return {
     ...options,
     ...(await readPayload(payload)),
-    ...(Object.keys(dst).length === 0 ? {} : { dst }),
-    ...(disabled === true ? { enabled: false } : {}),
+    ...member("dst", { gap, overlap }),
+    ...member("objective", { share, onTime, endsWithin, over }),
+    ...(enable === true ? { enabled: true } : disable === true ? { enabled: false } : {}),
   };
 }
+
+const member = (name: string, parts: Readonly<Record<string, unknown>>): object =>
+  Object.values(parts).every((part) => part === undefined) ? {} : { [name]: parts };
 
 function create(world: World, out: Output): Command {
   return settings(
@@ -64,6 +78,8 @@ function create(world: World, out: Output): Command {
     ),
   )
     .argument("<id>")
+    .requiredOption("--kind <kind>", kindHelp)
+    .option("--disable", "write it switched off")
     .action(async (id: string, options: Given, command: Command) => {
       const row = await api(world, command).call("createSchedule", {}, { id, ...(await bodyOf(options)) });
       out.result(row, () => scheduleTable([row], out));
@@ -74,13 +90,21 @@ function update(world: World, out: Output): Command {
   return settings(
     commandOf(
       "update",
-      "a new version from now on, with all its settings; what was planned after now is withdrawn",
-      "schedules update nightly --kind export --every 6h",
+      "a new version from now on, with the settings given; what was planned after now is withdrawn",
+      "schedules update nightly --every 6h --unset spread",
     ),
   )
     .argument("<id>")
+    .option("--kind <kind>", kindHelp)
+    .option("--enable", "switch it on")
+    .option("--disable", "switch it off")
+    .option("--unset <settings>", "by commas: settings to take away, like spread,objective", (list: string) =>
+      list.split(","),
+    )
     .action(async (id: string, options: Given, command: Command) => {
-      const row = await api(world, command).call("replaceSchedule", { id }, await bodyOf(options));
+      const body = await bodyOf(options);
+      if (Object.keys(body).length === 0) throw wrongUsage("no-setting", "say what to change, like --every 6h");
+      const row = await api(world, command).call("patchSchedule", { id }, body);
       out.result(row, () => scheduleTable([row], out));
     });
 }
