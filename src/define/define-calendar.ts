@@ -12,6 +12,7 @@ export interface HolidayDate {
   readonly date: string;
   readonly start?: Date;
   readonly end?: Date;
+  /** Cut to 80 characters. */
   readonly name?: string;
 }
 
@@ -131,7 +132,9 @@ function holidayText(given: unknown): string | null {
   // A day on which the clock changes has 23 or 25 hours.
   const days = Math.max(1, Math.ceil((hour * hourMs + minute * minuteMs + ms - 2 * hourMs) / dayMs));
   const range = days === 1 ? from : `${from}..${dateOf(dayOf(from) + days - 1)}`;
-  return typeof name === "string" && name.trim() !== "" ? `${range} ${name.replace(/\s+/g, " ").trim()}` : range;
+  // A library's name is not the user's to shorten.
+  const text = typeof name === "string" ? name.replace(/\s+/g, " ").trim() : "";
+  return `${range} ${text.slice(0, contractLimits.calendarNameCharactersMax)}`.trim();
 }
 
 function yearlyText(given: unknown, problems: ProblemList): readonly string[] {

@@ -35,12 +35,14 @@ test("holidays of a library: as many days as they touch, by their own clock", ()
     holiday("2024-03-31 00:00:00", 23),
     holiday("2024-10-27 00:00:00", 25),
     { date: "2024-05-05" },
+    { date: "2024-05-06", name: "Alternative ".repeat(8) },
   ];
   expect(daysOf({ dates }).dates).toEqual([
     "2024-03-08 설날",
     "2024-03-31 설날",
     "2024-04-10..2024-04-13 설날",
     "2024-05-05",
+    `2024-05-06 ${"Alternative ".repeat(8).slice(0, 80)}`,
     "2024-10-27 설날",
     "2027-02-07..2027-02-09 설날",
   ]);

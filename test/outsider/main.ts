@@ -3,6 +3,7 @@
  * its code. Each check must find nothing in the system, and something in each fault that is planted into it.
  */
 import { setImmediate } from "node:timers/promises";
+import { calendarCheck } from "./calendars.ts";
 import type { Check } from "./check.ts";
 import { clientCheck } from "./clients.ts";
 import { fuzzCheck } from "./fuzz.ts";
@@ -21,6 +22,7 @@ const checks: readonly Check[] = [
   ...languageChecks,
   fuzzCheck,
   sqlClientsCheck,
+  calendarCheck,
   socketCheck,
   pageCheck,
   otherUserCheck,
