@@ -4,27 +4,12 @@ import type { Json } from "../machine/job.ts";
 /** The same for every copy of Belfry in the process. */
 const errorBrand: unique symbol = Symbol.for("belfry.error@1");
 
-interface Branded {
-  readonly [errorBrand]?: string;
-}
-
-/** `instanceof` that also recognizes the errors of another copy of Belfry. */
-function isOf(isOwn: boolean, name: string, asked: object, value: unknown): boolean {
-  if (isOwn) return typeof value === "object" && value !== null && (value as Branded)[errorBrand] === name;
-  return Function.prototype[Symbol.hasInstance].call(asked, value);
-}
-
 /** Thrown by a handler: no retry. The job becomes FAILED at once. */
 export class PermanentError extends Error {
   override readonly name = "PermanentError";
-  /** @internal */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return isOf(this === PermanentError, "PermanentError", this, value);
-  }
   readonly code: string;
   constructor(message: string, options: { code?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
-    Object.defineProperty(this, errorBrand, { value: "PermanentError" });
     this.code = options.code ?? "PERMANENT";
   }
 }
@@ -32,15 +17,10 @@ export class PermanentError extends Error {
 /** Thrown by a handler: retry after `after`, or by the definition's backoff. */
 export class RetryLater extends Error {
   override readonly name = "RetryLater";
-  /** @internal */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return isOf(this === RetryLater, "RetryLater", this, value);
-  }
   readonly code: string;
   readonly afterMs: number | null;
   constructor(message: string, options: { after?: Duration; code?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
-    Object.defineProperty(this, errorBrand, { value: "RetryLater" });
     this.code = options.code ?? "RETRY_LATER";
     this.afterMs = options.after === undefined ? null : durationMs("after", options.after);
   }
@@ -49,14 +29,9 @@ export class RetryLater extends Error {
 /** Thrown by a handler or client: the call was sent and its result is unknown. `onAmbiguous` decides. */
 export class AmbiguousError extends Error {
   override readonly name = "AmbiguousError";
-  /** @internal */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return isOf(this === AmbiguousError, "AmbiguousError", this, value);
-  }
   readonly code: string;
   constructor(message: string, options: { code?: string; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
-    Object.defineProperty(this, errorBrand, { value: "AmbiguousError" });
     this.code = options.code ?? "AMBIGUOUS";
   }
 }
@@ -64,10 +39,6 @@ export class AmbiguousError extends Error {
 /** Thrown by `ctx.limit`: the rate has no room in the time of this attempt. Uncaught, the job is tried again at `at` and loses no attempt. */
 export class RateLimited extends Error {
   override readonly name = "RateLimited";
-  /** @internal */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return isOf(this === RateLimited, "RateLimited", this, value);
-  }
   readonly code = "RATE_LIMITED";
   /** When the limit may have room. */
   readonly at: Date;
@@ -76,7 +47,6 @@ export class RateLimited extends Error {
   constructor(limit: string, atMs: number, afterMs: number) {
     const at = new Date(atMs);
     super(`limit ${limit} has no room before ${at.toISOString()}`);
-    Object.defineProperty(this, errorBrand, { value: "RateLimited" });
     this.at = at;
     this.afterMs = afterMs;
   }
@@ -85,14 +55,9 @@ export class RateLimited extends Error {
 /** The payload does not fit the schema of its definition. */
 export class InvalidPayload extends Error {
   override readonly name = "InvalidPayload";
-  /** @internal */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return isOf(this === InvalidPayload, "InvalidPayload", this, value);
-  }
   readonly issues: readonly { readonly path: string; readonly message: string }[];
   constructor(kind: string, issues: readonly { path: string; message: string }[]) {
     super(`payload of "${kind}" is invalid: ${issues.map((i) => `${i.path || "(root)"}: ${i.message}`).join("; ")}`);
-    Object.defineProperty(this, errorBrand, { value: "InvalidPayload" });
     this.issues = issues;
   }
 }
@@ -100,19 +65,31 @@ export class InvalidPayload extends Error {
 /** The key exists with another payload, or another key has its hash: one of 1e19 pairs. It says nothing of either payload: who may not see one could compare guesses. */
 export class KeyConflict extends Error {
   override readonly name = "KeyConflict";
-  /** @internal */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return isOf(this === KeyConflict, "KeyConflict", this, value);
-  }
   readonly detail: Json;
   constructor(kind: string, key: string, jobId: string) {
     super(
       `key "${key}" of "${kind}" already belongs to job ${jobId} with another payload, or its place in the index has another key: ` +
         "use another key, or enqueue the same payload",
     );
-    Object.defineProperty(this, errorBrand, { value: "KeyConflict" });
     this.detail = { jobId };
   }
+}
+
+const own = { PermanentError, RetryLater, AmbiguousError, RateLimited, InvalidPayload, KeyConflict };
+
+// `instanceof` also recognizes the errors of another copy of Belfry; a class that extends one of these keeps the usual check.
+for (const [name, type] of Object.entries(own)) {
+  Object.defineProperty(type.prototype, errorBrand, { value: name });
+  Object.defineProperty(type, Symbol.hasInstance, {
+    value(this: object, value: unknown) {
+      if (this !== type) return Function.prototype[Symbol.hasInstance].call(this, value);
+      return typeof value === "object" && value !== null && (value as Branded)[errorBrand] === name;
+    },
+  });
+}
+
+interface Branded {
+  readonly [errorBrand]?: string;
 }
 
 const retryableStatuses = new Set([408, 425, 429]);
