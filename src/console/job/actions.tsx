@@ -9,13 +9,8 @@ import { words } from "../language/words.ts";
 
 const EnqueueForm = later(async () => (await import("../jobs/enqueue-form.tsx")).EnqueueForm);
 
-interface ActionsProps {
-  readonly job: JobDetailReply;
-  readonly onDone: () => void;
-}
-
 /** What may be done with the job in its state; the keys do the same. */
-export function Actions({ job, onDone }: ActionsProps) {
+export function Actions({ job, onDone }: { readonly job: JobDetailReply; readonly onDone: () => void }) {
   const { id, kind, state } = job;
   const [isRetrying, setRetrying] = useState(false);
   const [isEditing, setEditing] = useState(false);

@@ -4,13 +4,8 @@ import { Button, copy } from "../parts/index.ts";
 import type { JobReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
 
-interface CopyListProps {
-  readonly filter: JobQuery;
-  readonly jobs: readonly JobReply[];
-}
-
 /** Takes the list elsewhere: its address, the command that prints it, or what is loaded for a spreadsheet. */
-export function CopyList({ filter, jobs }: CopyListProps) {
+export function CopyList({ filter, jobs }: { readonly filter: JobQuery; readonly jobs: readonly JobReply[] }) {
   const [isOpen, setOpen] = useState(false);
   const texts = { link: () => location.href, command: () => commandOf(filter), csv: () => csvOf(jobs) };
   const names = words.jobs.copy;

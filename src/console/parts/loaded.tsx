@@ -6,13 +6,8 @@ import type { ComponentChildren, FunctionComponent } from "preact";
 import type { Resource } from "../resource.ts";
 import { useEffect, useState } from "preact/hooks";
 
-interface FailureProps {
-  readonly error: Error;
-  readonly onRetry: () => void;
-}
-
 /** What could not be loaded, in the API's own words, and a way to ask again. */
-export const Failure = ({ error, onRetry }: FailureProps) => (
+export const Failure = ({ error, onRetry }: { readonly error: Error; readonly onRetry: () => void }) => (
   <div class="failure" role="alert">
     <Icon name="warning" />
     <div>

@@ -81,13 +81,8 @@ export const Link = ({ to, text }: { readonly to: string; readonly text: string 
   </a>
 );
 
-interface JobLinkProps {
-  readonly id: string;
-  readonly kind?: string | null;
-}
-
 /** A job by its number, with its kind where that is not said before. */
-export const JobLink = ({ id, kind }: JobLinkProps) => (
+export const JobLink = ({ id, kind }: { readonly id: string; readonly kind?: string | null }) => (
   <Link to={addresses.job(id)} text={kind == null ? `#${id}` : `${kind} #${id}`} />
 );
 

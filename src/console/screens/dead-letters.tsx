@@ -44,15 +44,10 @@ export function DeadLettersScreen() {
   );
 }
 
-interface GroupTableProps {
-  readonly groups: readonly FailureGroup[];
-  readonly onDone: () => void;
-}
-
 const names = { ...words.labels, ...words.deadLetters };
 const idOf = ({ kind, fingerprint }: FailureGroup): string => `${kind} ${fingerprint}`;
 
-function GroupTable({ groups, onDone }: GroupTableProps) {
+function GroupTable({ groups, onDone }: { readonly groups: readonly FailureGroup[]; readonly onDone: () => void }) {
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const chosen = groups.filter((group) => marked.has(idOf(group)));
   const toggle = (group: FailureGroup): void => {
