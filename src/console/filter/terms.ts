@@ -1,4 +1,5 @@
 /** The text of a filter bar, word by word. */
+import { words } from "../language/words.ts";
 
 /** Blanks inside quotes do not part words. */
 export const wordsOf = (text: string): readonly string[] => text.match(/(?:[^\s"]+|"(?:\\.|[^"\\])*"?)+/g) ?? [];
@@ -7,6 +8,40 @@ export const unquote = (value: string): string =>
   value.startsWith('"') ? value.slice(1).replace(/"$/, "").replaceAll('\\"', '"') : value;
 
 export const quote = (value: string): string => (/[\s"]/.test(value) ? `"${value.replaceAll('"', '\\"')}"` : value);
+
+export interface Filter {
+  readonly terms: readonly { readonly field: string; readonly value: string }[];
+  readonly words: readonly string[];
+  /** What cannot be used, in words. One of them, and nothing matches. */
+  readonly problems: readonly string[];
+}
+
+/** Terms separated by spaces; a value with spaces stands in double quotes. A field that ends with a dot has members. */
+export function parseTerms(
+  text: string,
+  fields: Readonly<Record<string, string>>,
+  problemOf: (field: string, value: string) => string | null,
+): Filter {
+  const names = Object.keys(fields);
+  const isField = (field: string): boolean =>
+    names.some((name) => (name.endsWith(".") ? field.startsWith(name) && field !== name : field === name));
+  const terms: Filter["terms"][number][] = [];
+  const plain: string[] = [];
+  const problems: string[] = [];
+  for (const word of wordsOf(text)) {
+    const colon = word.indexOf(":");
+    const field = word.slice(0, Math.max(0, colon)).toLowerCase();
+    const value = unquote(word.slice(colon + 1));
+    const problem = problemOf(field, value);
+    if (colon < 0) plain.push(value);
+    else if (terms.some((term) => term.field === field)) problems.push(words.filter.twice(field));
+    else if (!isField(field)) problems.push(words.filter.noField(field, names.join(", ")));
+    else if (value === "") problems.push(words.filter.noValue(field));
+    else if (problem !== null) problems.push(problem);
+    else terms.push({ field: field.startsWith("payload.") ? word.slice(0, colon) : field, value });
+  }
+  return { terms, words: plain, problems };
+}
 
 /** The term in place of others of its field, or added; `null` removes them. */
 export function withTerm(text: string, field: string, value: string | null): string {

@@ -1,47 +1,19 @@
 /** The text of the filter bar. It is the whole state of the list, so it is also what stands in the address. */
 import { parseDuration } from "../../calendar/duration.ts";
-import { unquote, wordsOf } from "../filter/terms.ts";
+import { type Filter, parseTerms } from "../filter/terms.ts";
 import { type JobState, jobStates } from "./state.ts";
 import { words } from "../language/words.ts";
 
-export interface Term {
-  readonly field: string;
-  readonly value: string;
-}
+export const parseFilter = (text: string): Filter => parseTerms(text, words.jobs.fields, problemOf);
 
-export interface Filter {
-  readonly terms: readonly Term[];
-  /** Words without a field: each is the id, or a part of the kind, the key or the error. */
-  readonly words: readonly string[];
-  /** What cannot be used, in words. One of them, and nothing matches. */
-  readonly problems: readonly string[];
-}
-
-/** Terms separated by spaces; a value with spaces stands in double quotes. */
-export function parseFilter(text: string): Filter {
-  const terms: Term[] = [];
-  const plain: string[] = [];
-  const problems: string[] = [];
-  for (const word of wordsOf(text)) {
-    const colon = word.indexOf(":");
-    const field = word.slice(0, Math.max(0, colon)).toLowerCase();
-    const value = unquote(word.slice(colon + 1));
-    if (colon < 0) plain.push(unquote(word));
-    else if (terms.some((term) => term.field === field)) problems.push(words.filter.twice(field));
-    else if (!isField(field)) problems.push(words.filter.noField(field, Object.keys(words.jobs.fields).join(", ")));
-    else if (value === "") problems.push(words.filter.noValue(field));
-    else if (field === "state" && statesOf(value) === null) problems.push(words.filter.noState(value, stateList));
-    else if (field === "id" && !/^\d{1,18}$/.test(value)) problems.push(words.filter.noNumber(value));
-    else if (field === "held" && !Object.hasOwn(heldValues, value)) problems.push(words.filter.badHeld(value));
-    else if (field in ranges && ranges[field]?.(value, 0) === null) problems.push(words.filter.badRange(field, value));
-    else terms.push({ field: field.startsWith("payload.") ? word.slice(0, colon) : field, value });
-  }
-  return { terms, words: plain, problems };
+function problemOf(field: string, value: string): string | null {
+  if (field === "state" && statesOf(value) === null) return words.filter.noState(value, stateList);
+  if (field === "id" && !/^\d{1,18}$/.test(value)) return words.filter.noNumber(value);
+  if (field === "held" && !Object.hasOwn(heldValues, value)) return words.filter.badHeld(value);
+  return ranges[field]?.(value, 0) === null ? words.filter.badRange(field, value) : null;
 }
 
 const stateList = jobStates.map((state) => state.toLowerCase()).join(", ");
-const isField = (field: string): boolean =>
-  field.startsWith("payload.") ? field.length > "payload.".length : field in words.jobs.fields;
 
 /** Fields of the filter, as the API calls them. */
 export type JobQuery = Readonly<Record<string, string>>;

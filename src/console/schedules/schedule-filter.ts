@@ -1,4 +1,4 @@
-import { fieldsLike, lastWord, quote, type Suggestion, unquote, wordsOf } from "../filter/terms.ts";
+import { fieldsLike, lastWord, parseTerms, quote, type Suggestion } from "../filter/terms.ts";
 import { words } from "../language/words.ts";
 
 /** Fields of the filter of schedules, as the API calls them. */
@@ -14,27 +14,19 @@ export const scheduleStateNames = ["active", "failing", "late", "paused", "off",
 
 const meanings: Readonly<Record<string, string>> = words.schedules.fields;
 
-/** Terms separated by spaces; words without a field are looked for in the id, the kind and the app. */
+/** Words without a field are looked for in the id, the kind and the app. */
 export function parseScheduleFilter(text: string): ScheduleFilter {
-  const query: Record<string, string> = {};
-  const plain: string[] = [];
-  const problems: string[] = [];
-  for (const word of wordsOf(text)) {
-    const colon = word.indexOf(":");
-    const field = word.slice(0, Math.max(0, colon)).toLowerCase();
-    const value = unquote(word.slice(colon + 1));
-    const problem = colon < 0 ? null : problemOf(field, value);
-    if (problem !== null) problems.push(problem);
-    else if (colon < 0) plain.push(unquote(word));
-    else if (field === "late") query["lateOver"] = value.slice(1);
-    else query[field] = field === "state" ? value.toLowerCase() : value;
-  }
+  const { terms, words: plain, problems } = parseTerms(text, meanings, problemOf);
+  const query = Object.fromEntries(
+    terms.map(({ field, value }) => {
+      if (field === "late") return ["lateOver", value.slice(1)];
+      return [field, field === "state" ? value.toLowerCase() : value];
+    }),
+  );
   return { query: plain.length === 0 ? query : { ...query, text: plain.join(" ") }, problems };
 }
 
 function problemOf(field: string, value: string): string | null {
-  if (!(field in meanings)) return words.filter.noField(field, Object.keys(meanings).join(", "));
-  if (value === "") return words.filter.noValue(field);
   if (field === "state" && !scheduleStateNames.some((name) => name === value.toLowerCase()))
     return words.filter.noState(value, scheduleStateNames.join(", "));
   if (field === "late" && !/^>\d{1,6}(ms|s|m|h|d)$/.test(value)) return words.filter.badLate(value);
