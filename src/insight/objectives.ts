@@ -84,11 +84,6 @@ const judged = `(
         else (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) = '${reasons.canceled}' end)
     and (j.slot_keys @> array['${backfillGate.prefix}:' || a.id]) is not true`;
 
-interface Judging {
-  readonly rows: readonly ScheduleRow[];
-  readonly isWhole: boolean;
-}
-
 /**
  * Of each schedule how many of its times missed and how many there were, in each of the parts $6 of its period, which ended when the
  * newest of them had to be met; and whether the one with the newest nominal time missed. $1 ids $2 milliseconds until the start
@@ -96,7 +91,7 @@ interface Judging {
  * Locks nothing.
  */
 export const readJudgedTimes = sqlQuery("objectives", {
-  params: ({ rows, isWhole }: Judging) => [
+  params: ({ rows, isWhole }: { readonly rows: readonly ScheduleRow[]; readonly isWhole: boolean }) => [
     rows.map(({ id }) => id),
     rows.map(({ spec }) => spec.objective?.onTimeMs ?? null),
     rows.map(({ spec }) => spec.objective?.endsWithinMs ?? null),
