@@ -39,8 +39,6 @@ export const fields = {
 
 /** A mistake in an expression, worded for its author. `parseCron` catches it. */
 export class CronProblem extends Error {}
-
-/** Names the field, the value and the rule. */
 export function refuse(field: Field, value: string, rule: string): never {
   throw new CronProblem(`${field.name} "${value}": ${rule}`);
 }

@@ -178,8 +178,6 @@ async function runTask(scope: InvocationScope, body: TaskBody, context: Context)
   const endAs = (outcome: Outcome, work: (tx: Tx) => Promise<void>) => transact(scope, work, outcome);
   return await runEach({ scope, each, given, context, endAs });
 }
-
-/** A batch of one. */
 async function runInBatch(
   { job: { jobId, key, attempt } }: InvocationScope,
   of: Parameters<typeof callBatch>[0],

@@ -47,7 +47,6 @@ const redriveBody = z.strictObject({
 });
 const bulkPath = z.object({ id });
 
-/** POST /bulk, GET /bulk, GET /bulk/:id, POST /bulk/:id/stop, POST /dead-letters/redrive. */
 export function bulkEndpoints(options: ApiOptions) {
   const begin = beginner(options);
   return [

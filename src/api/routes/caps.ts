@@ -34,7 +34,6 @@ function readRate({ limit, per, burst }: z.infer<typeof rateBody>): Rate {
   throw new HttpProblem("invalid-rate", issues.map(({ message }) => `rate: ${message}`).join("; "), { issues });
 }
 
-/** PUT /caps/:kind. */
 export function capEndpoint({ ports, registry }: ApiOptions) {
   return endpoint("PUT /caps/:kind", {
     name: "setCap",

@@ -124,7 +124,6 @@ function signerOf(caller: string): { readonly role: string | null; readonly sess
   return { role, session };
 }
 
-/** GET /audits: who changed what through this API, the newest first. */
 export const auditEndpoint = ({ insight }: ApiOptions) =>
   endpoint("GET /audits", {
     name: "listAudits",

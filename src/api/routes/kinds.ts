@@ -4,7 +4,6 @@ import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { kindList, type KindReply } from "../shape/kind.ts";
 
-/** GET /kinds: what may be enqueued, and what its payload looks like. */
 export function kindsEndpoint({ registry }: ApiOptions) {
   const kinds = registry.apps.flatMap(({ name, jobs }) =>
     jobs.map((each): KindReply => {

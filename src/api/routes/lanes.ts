@@ -21,7 +21,6 @@ import { type FenceReply, readFences } from "../../insight/locks.ts";
 
 const lanePath = z.object({ name: text(contractLimits.laneCharactersMax) });
 
-/** GET /lanes, POST /lanes/:name/{pause,resume}. */
 export function laneEndpoints(options: ApiOptions) {
   return [
     endpoint("GET /lanes", {
@@ -151,7 +150,6 @@ const cutFigures: Readonly<Record<LivePart, readonly LaneReply["atLeast"][number
   blocked: ["held"],
 };
 
-/** GET /locks: the scheduler's and the schedules' own in the lock store, and the locks of jobs, which are slots. */
 export const lockEndpoint = (options: ApiOptions) =>
   endpoint("GET /locks", {
     name: "listLocks",

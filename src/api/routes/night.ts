@@ -16,7 +16,6 @@ const nightQuery = z.strictObject({
 
 const { nightHoursMax } = insightLimits;
 
-/** GET /night: what ran in a range of time, as bars of rows. */
 export const nightEndpoint = ({ insight, ports }: ApiOptions) =>
   endpoint("GET /night", {
     name: "getNight",

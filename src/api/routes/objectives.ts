@@ -11,7 +11,6 @@ const objectiveList = z
   .meta({ id: "ObjectiveList" });
 export type ObjectiveListReply = z.infer<typeof objectiveList>;
 
-/** GET /objectives: what schedules promise, and what is left of it. */
 export const objectivesEndpoint = ({ insight }: ApiOptions) =>
   endpoint("GET /objectives", {
     name: "listObjectives",

@@ -33,7 +33,6 @@ const throughputQuery = z.strictObject({
   lane: text(contractLimits.idCharactersMax).optional(),
 });
 
-/** GET /summary, GET /throughput. */
 export function overviewEndpoints(options: ApiOptions) {
   return [
     endpoint("GET /summary", {
@@ -175,7 +174,6 @@ const figuresQuery = z.strictObject({
   lane: text(contractLimits.idCharactersMax).optional(),
 });
 
-/** GET /kind-figures: how often each kind failed and how long it waited and ran, in a period and in an earlier one. */
 export const kindFiguresEndpoint = ({ insight, ports }: ApiOptions) =>
   endpoint("GET /kind-figures", {
     name: "listKindFigures",

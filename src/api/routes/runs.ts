@@ -44,7 +44,6 @@ const runPath = z.object({ id });
 const ofOne = (options: ApiOptions) =>
   ({ scope: ofRun(options), params: runPath, example: { params: { id: "7" } } }) as const;
 
-/** GET /runs, GET /runs/:id, GET /runs/:id/tasks, POST /runs/:id/{retry,cancel,rerun}. */
 export function runEndpoints(options: ApiOptions) {
   return [...reads(options), ...changes(options)];
 }
@@ -211,7 +210,6 @@ async function rerunOf(options: ApiOptions, made: string, status: 200 | 201): Pr
   return { status, body: await knownRun(options, made as JobId), location: `/runs/${made}` };
 }
 
-/** GET /runs/:id/map: every task of a run with its edges, small enough for one answer. */
 export const runMapEndpoint = (options: ApiOptions) =>
   endpoint("GET /runs/:id/map", {
     ...ofOne(options),

@@ -42,7 +42,6 @@ const outcomesQuery = z.strictObject({
   include: z.literal("times").optional().describe("With `id`: also the schedule's newest and next times."),
 });
 
-/** GET /schedule-outcomes: a page of schedules, each with its next time and what became of its last ones. */
 export function scheduleOutcomeEndpoint(options: ApiOptions) {
   return endpoint("GET /schedule-outcomes", {
     name: "listScheduleOutcomes",

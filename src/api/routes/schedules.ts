@@ -44,7 +44,6 @@ const schedulesQuery = z.strictObject({
   cursor: text(contractLimits.idCharactersMax, pageBefore).optional(),
 });
 
-/** GET /schedules and GET /schedules/:id/occurrences (newest first). */
 export function scheduleEndpoints(options: ApiOptions) {
   const { insight } = options;
   const { store } = options.ports;
@@ -107,7 +106,6 @@ const schedulePath = z.object({ id: text(200) });
 export const ofOneSchedule = (options: ApiOptions) =>
   ({ scope: ofSchedule(options), params: schedulePath, example: { params: { id: "nightly" } } }) as const;
 
-/** GET /schedules/:id, its /next and /explain. */
 export function scheduleReadEndpoints(options: ApiOptions) {
   const { ports } = options;
   const read = ofOneSchedule(options);

@@ -20,7 +20,6 @@ const signalBody = z.strictObject({
   payload: z.unknown().optional().describe("What the task asks for; left out where it asks for nothing."),
 });
 
-/** POST /runs/:id/signals/:name. */
 export const signalEndpoint = (options: ApiOptions) =>
   endpoint("POST /runs/:id/signals/:name", {
     name: "signalRun",

@@ -4,7 +4,6 @@ import type { ApiOptions } from "../options.ts";
 import { simulation } from "../shape/simulation.ts";
 import { simulationOf, simulationQuery } from "../simulation.ts";
 
-/** GET /simulation: what all schedules will start in the next days, and where more is due than a lane runs at once. */
 export const simulationEndpoint = ({ insight, ports, lanes }: ApiOptions) =>
   endpoint("GET /simulation", {
     name: "simulateSchedules",

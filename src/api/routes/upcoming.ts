@@ -30,7 +30,6 @@ const upcomingQuery = z.strictObject({
 const partsShown = 60;
 const { upcomingSchedulesMax, upcomingTimesMax, upcomingTimesEach, upcomingTimesShown } = insightLimits;
 
-/** GET /upcoming: what all schedules will start in the next hours. */
 export const upcomingEndpoint = (options: ApiOptions) =>
   endpoint("GET /upcoming", {
     name: "listUpcoming",
@@ -118,8 +117,6 @@ function dueJson(due: readonly DueGroup[]): UpcomingReply["jobs"] {
     return [{ schedule, kind, lane, jobs, firstAt, lastAt: last.lastAt }];
   });
 }
-
-/** The first `max` times of one schedule. */
 function timesOf(row: ScheduleRow, { from, to }: Span, max: number): { times: readonly Coming[]; isMore: boolean } {
   const offsetMs = row.spec.spread?.offsetMs ?? 0;
   const seen = take(timetable(row.spec).times(from - offsetMs, to - offsetMs), max + 1);

@@ -6,8 +6,6 @@ import { type Resource, useResource } from "../resource.ts";
 import type { SummaryReply } from "../../api/shape/overview.ts";
 
 type Troubled = NonNullable<SummaryReply["schedules"]>;
-
-/** A summary with its schedules. */
 export type Standing = SummaryReply & { readonly schedules: Troubled };
 
 /** One request a refresh: what costs more comes along when the slow changes ask for it, and is kept in between. */

@@ -152,8 +152,6 @@ order by 1, 2`);
 export const makePartition = statement<{ made: boolean }>("partition-make")(
   "select belfry.make_partition($1, $2) as made",
 );
-
-/** Drops one partition. */
 export const dropPartition = statement<never>("partition-drop")("select belfry.drop_partition($1, $2)");
 
 /**
