@@ -39,6 +39,7 @@ export const fields = {
 
 /** A mistake in an expression, worded for its author. `parseCron` catches it. */
 export class CronProblem extends Error {}
+
 export function refuse(field: Field, value: string, rule: string): never {
   throw new CronProblem(`${field.name} "${value}": ${rule}`);
 }

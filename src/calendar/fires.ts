@@ -150,6 +150,7 @@ function changeAround(reading: WallTime, zone: Zone): ZoneTransition | { readonl
   }
   return { offset };
 }
+
 export function passesOf(reading: WallTime, { zone, rules }: CronTimes): readonly (0 | 1)[] {
   const found = changeAround(reading, zone);
   if ("offset" in found || found.after > found.before || rules.overlap === "first") return [0];

@@ -46,6 +46,7 @@ export function assertSealed({ id, seal }: Pick<JobDefinition, "id" | "seal">, w
 /** The slot groups every job of this kind needs: its caps, its rate, its lock and those of its limits. */
 export const slotGroupsOf = (definition: JobDefinition): readonly SlotGroup[] =>
   jobGates.flatMap((gate) => [definition, ...definition.limits].flatMap((of) => gate.groupOf(of) ?? []));
+
 export const slotGroupsOfLimit = (limit: Limited): readonly SlotGroup[] =>
   jobGates.flatMap((gate) => gate.groupOf(limit) ?? []);
 

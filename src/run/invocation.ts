@@ -178,6 +178,7 @@ async function runTask(scope: InvocationScope, body: TaskBody, context: Context)
   const endAs = (outcome: Outcome, work: (tx: Tx) => Promise<void>) => transact(scope, work, outcome);
   return await runEach({ scope, each, given, context, endAs });
 }
+
 async function runInBatch(
   { job: { jobId, key, attempt } }: InvocationScope,
   of: Parameters<typeof callBatch>[0],

@@ -117,6 +117,7 @@ function dueJson(due: readonly DueGroup[]): UpcomingReply["jobs"] {
     return [{ schedule, kind, lane, jobs, firstAt, lastAt: last.lastAt }];
   });
 }
+
 function timesOf(row: ScheduleRow, { from, to }: Span, max: number): { times: readonly Coming[]; isMore: boolean } {
   const offsetMs = row.spec.spread?.offsetMs ?? 0;
   const seen = take(timetable(row.spec).times(from - offsetMs, to - offsetMs), max + 1);

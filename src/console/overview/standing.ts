@@ -6,6 +6,7 @@ import { type Resource, useResource } from "../resource.ts";
 import type { SummaryReply } from "../../api/shape/overview.ts";
 
 type Troubled = NonNullable<SummaryReply["schedules"]>;
+
 export type Standing = SummaryReply & { readonly schedules: Troubled };
 
 /** One request a refresh: what costs more comes along when the slow changes ask for it, and is kept in between. */

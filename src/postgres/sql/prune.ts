@@ -152,6 +152,7 @@ order by 1, 2`);
 export const makePartition = statement<{ made: boolean }>("partition-make")(
   "select belfry.make_partition($1, $2) as made",
 );
+
 export const dropPartition = statement<never>("partition-drop")("select belfry.drop_partition($1, $2)");
 
 /**
