@@ -74,14 +74,14 @@ export async function freshDatabase(options: FreshOptions = {}): Promise<TestDat
         return;
       }
       await connections.close();
-      await pool.end();
+      if (!pool.ending) await pool.end();
       await drop(url);
     },
   };
 }
 
-/** A client that is still out may be of anything: its database is not used again. */
-const isIdle = (pool: Pool): boolean => pool.idleCount === pool.totalCount && pool.waitingCount === 0;
+/** A client that is still out may do anything, and a test may have closed the pool: such a database is not used again. */
+const isIdle = (pool: Pool): boolean => !pool.ending && pool.idleCount === pool.totalCount && pool.waitingCount === 0;
 
 async function openNew(
   { main, txConnections, prepare }: { main: number; txConnections: number; prepare: boolean },
