@@ -33,7 +33,15 @@ const failureLinesMax = 30;
 /** Where times are computed and stored; where they are sent and shown; and what is slow and about neither. */
 const computed = ["test/schedules", "test/definitions", "test/core", "test/contract"];
 const shown = ["test/api", "test/cli"];
-const unzoned = ["cli/console", "cli/init", "cli/exit-codes", "api/fuzz", "schedules-control/stages"];
+const unzoned = [
+  "cli/console",
+  "cli/init",
+  "cli/exit-codes",
+  "api/fuzz",
+  "schedules/objectives",
+  "schedules-control/prematerialized",
+  "schedules-control/stages",
+];
 const without = unzoned.map((name) => `--exclude=test/${name}.test.ts`);
 const suite = ["--project=pure", "--project=patching", "--project=examples", "--project=postgres"];
 /** Each run has random histories of its own: a quarter as many in each further zone. */

@@ -7,13 +7,14 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { freshDatabase } from "../support/database.ts";
+import { bareEnvironment } from "../support/bare-environment.ts";
 
 const script = fileURLToPath(new URL("archiving-process.ts", import.meta.url));
 const jobs = 2_500;
 
 async function archive(env: Readonly<Record<string, string>>): Promise<NodeJS.Signals | number | null> {
   const child = spawn(process.execPath, [script], {
-    env: { PATH: process.env["PATH"], ...env },
+    env: { ...bareEnvironment, ...env },
     stdio: ["ignore", "ignore", "inherit"],
   });
   const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];

@@ -11,6 +11,7 @@ import type { Settlement } from "../../src/machine/store.ts";
 import { receiver } from "../publish/sink.ts";
 import { belfry, emptyFolder, serveApi, signIn } from "./harness.ts";
 import { given, planted } from "./planted.ts";
+import { bareEnvironment } from "../support/bare-environment.ts";
 
 /** Where no server listens. */
 const nowhere = "http://127.0.0.1:9";
@@ -57,7 +58,7 @@ async function interruptedDev(): Promise<number | null> {
     process.kill(-(child.pid ?? 0), "SIGINT");
     socket.destroy();
   });
-  const env = { PATH: process.env["PATH"], BELFRY_HOME: emptyFolder(), DATABASE_URL: database };
+  const env = { ...bareEnvironment, BELFRY_HOME: emptyFolder(), DATABASE_URL: database };
   const child = spawn(process.execPath, [bin, "dev"], { stdio: "ignore", env, detached: true });
   onTestFinished(() => void child.kill("SIGKILL"));
   const [code] = (await once(child, "exit")) as [number | null];

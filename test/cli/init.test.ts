@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { bareEnvironment } from "../support/bare-environment.ts";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -117,7 +118,7 @@ test("what a file of the project throws, and a package that it misses, is report
     );
     const { stdout, stderr } = spawnSync(process.execPath, [main, "check"], {
       cwd: folder,
-      env: { PATH: process.env["PATH"] },
+      env: { ...bareEnvironment },
       encoding: "utf8",
     });
     return (stdout + stderr).trim();

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { bareEnvironment } from "../support/bare-environment.ts";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,7 +29,7 @@ function refused(
   }
   mkdirSync(join(root, "node_modules"));
   symlinkSync(belfry, join(root, "node_modules", "belfry"));
-  const env = { PATH: process.env["PATH"], HOME: root, DATABASE_URL: "postgresql://belfry@127.0.0.1:9/belfry" };
+  const env = { ...bareEnvironment, HOME: root, DATABASE_URL: "postgresql://belfry@127.0.0.1:9/belfry" };
   const bin = join(belfry, "bin", "belfry.mjs");
   const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...command], {
     cwd: join(root, "jobs"),

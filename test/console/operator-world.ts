@@ -1,4 +1,5 @@
 import { mkdtempSync, mkdirSync, rmSync, chmodSync } from "node:fs";
+import { bareEnvironment } from "../support/bare-environment.ts";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -52,7 +53,7 @@ export async function describeOperator(
     beforeAll(async () => {
       chmodSync(folder, 0o755);
       mkdirSync(join(folder, "app"));
-      const environment = { PATH: process.env["PATH"], TZ: process.env["TZ"] };
+      const environment = { ...bareEnvironment, TZ: process.env["TZ"] };
       const settings = {
         environment,
         postgresSettings: { fsync: "off" },

@@ -1,5 +1,6 @@
 /** Lambda's Runtime API on loopback: one function, one sandbox at a time, killed at the end of its time. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { bareEnvironment } from "../support/bare-environment.ts";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -73,7 +74,7 @@ export async function startLambda(fn: LambdaFunction): Promise<Lambda> {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         ...fn.env,
-        PATH: process.env["PATH"] ?? "",
+        ...bareEnvironment,
         TZ: "UTC",
         AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${port}`,
         AWS_LAMBDA_FUNCTION_NAME: "belfry-test",

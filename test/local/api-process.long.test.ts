@@ -1,4 +1,5 @@
 import { get } from "node:http";
+import { bareEnvironment } from "../support/bare-environment.ts";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { startApi } from "../../src/local/api-process.ts";
@@ -25,7 +26,7 @@ async function begin(more = "") {
   const app = writeGreetingApp(folder, "hello");
   appendFileSync(fileURLToPath(app), more);
   const env = {
-    PATH: process.env["PATH"] ?? "",
+    ...bareEnvironment,
     DATABASE_URL: database,
     AWS_ENDPOINT_URL: "http://127.0.0.1:9",
     BELFRY_APPS: app.href,

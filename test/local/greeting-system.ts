@@ -8,11 +8,12 @@ import { type LocalEvent, type LocalSystem, startLocal } from "../../src/local/s
 import { type LocalStart, ownStart, withPassword } from "../support/local-start.ts";
 import { freshFolder } from "./folder.ts";
 import { writeGreetingApp } from "./greeting-app.ts";
+import { bareEnvironment } from "../support/bare-environment.ts";
 
 /** A bound for what hangs: at load 17 on two cores a start took 44 s. */
 export const slowMs = 120_000;
 /** No part may come from the environment in which the tests run. */
-export const environment = { PATH: process.env["PATH"], TZ: process.env["TZ"] };
+export const environment = { ...bareEnvironment, TZ: process.env["TZ"] };
 
 export function newApp(text: string): { home: string; app: URL; edit: (text: string) => void } {
   const folder = freshFolder();

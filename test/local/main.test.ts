@@ -4,12 +4,13 @@ import { createServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { freshFolder } from "./folder.ts";
+import { bareEnvironment } from "../support/bare-environment.ts";
 
 function run(file: string, args: readonly string[], env: Record<string, string> = {}) {
   const path = fileURLToPath(new URL(file, import.meta.url));
   const { status, stdout, stderr } = spawnSync(process.execPath, [path, ...args], {
     encoding: "utf8",
-    env: { PATH: process.env["PATH"], ...env },
+    env: { ...bareEnvironment, ...env },
   });
   return { status, stdout, stderr };
 }

@@ -5,6 +5,7 @@ import { identityOf } from "../../src/local/process/operating-system.ts";
 import { createSandbox } from "../../src/local/lambda/sandbox.ts";
 import { freshFolder } from "./folder.ts";
 import { until } from "./until.ts";
+import { bareEnvironment } from "../support/bare-environment.ts";
 
 const file = fileURLToPath(new URL("./app/function.ts", import.meta.url));
 
@@ -16,7 +17,7 @@ function begin(options: { timeoutMs?: number; file?: string; heapMb?: number } =
     children,
     name: "worker test",
     file: options.file ?? file,
-    env: { PATH: process.env["PATH"] ?? "", ...heap },
+    env: { ...bareEnvironment, ...heap },
     onStill: (cause) => causes.push(cause),
     timeoutMs: options.timeoutMs ?? 40_000,
   });

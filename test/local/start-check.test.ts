@@ -6,6 +6,7 @@ import { schemaVersionOfCode } from "../../src/postgres/migrate.ts";
 import { freshDatabase } from "../support/database.ts";
 import { freshFolder } from "./folder.ts";
 import { writeGreetingApp } from "./greeting-app.ts";
+import { bareEnvironment } from "../support/bare-environment.ts";
 
 const root = new URL("../../", import.meta.url);
 const entries = {
@@ -28,7 +29,7 @@ async function start(
   const child = spawn(process.execPath, [...entry], {
     cwd: fileURLToPath(root),
     env: {
-      PATH: process.env["PATH"],
+      ...bareEnvironment,
       DATABASE_URL: url,
       // No server listens there: what goes on in spite of the database does not get far.
       AWS_ENDPOINT_URL: "http://127.0.0.1:9",

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { bareEnvironment } from "../support/bare-environment.ts";
 import { expect, it } from "vitest";
 
 /** What a process with another zone writes, line by line. */
@@ -8,7 +9,7 @@ function written(code: string): Record<string, unknown>[] {
   const program = `import { createLog } from ${JSON.stringify(log)}; import { createMetrics } from ${JSON.stringify(metrics)};\n${code}`;
   const run = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
     encoding: "utf8",
-    env: { TZ: "Asia/Seoul", PATH: process.env["PATH"] },
+    env: { TZ: "Asia/Seoul", ...bareEnvironment },
   });
   const lines = `${run.stdout}${run.stderr}`.split("\n").filter((line) => line !== "");
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);

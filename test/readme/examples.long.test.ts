@@ -1,5 +1,6 @@
 /** The "Try it" blocks of the five examples, typed into a shell beside the running system, in their order. */
 import { execFile } from "node:child_process";
+import { bareEnvironment } from "../support/bare-environment.ts";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +16,7 @@ const execute = promisify(execFile);
 let system: LocalSystem;
 
 beforeAll(async () => {
-  const environment = { PATH: process.env["PATH"], TZ: process.env["TZ"] };
+  const environment = { ...bareEnvironment, TZ: process.env["TZ"] };
   const settings = { postgresSettings: { fsync: "off" }, without: ["watch"] as const };
   system = await startLocal({ home, stage: "examples", port: 0, environment, ...settings });
 }, 180_000);

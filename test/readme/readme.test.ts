@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { bareEnvironment } from "../support/bare-environment.ts";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -43,7 +44,7 @@ export default [hello, greetings, defineApp({ name: "faults", jobs: [broken], sc
 `,
   );
   const apps = [pathToFileURL(`${folder}apps.ts`)];
-  const environment = { PATH: process.env["PATH"], TZ: process.env["TZ"] };
+  const environment = { ...bareEnvironment, TZ: process.env["TZ"] };
   const settings = { postgresSettings: { fsync: "off" }, without: ["fakes", "watch"] as const };
   system = await startLocal({ home: `${folder}home`, apps, environment, ...settings });
 }, 150_000);

@@ -65,6 +65,13 @@ const changes = [
   ["Australia/Lord_Howe", Date.parse("2026-10-03T15:30Z")],
   ["Pacific/Apia", Date.parse("2011-12-30T10:00Z")],
 ] as const;
+/** Around one change there is a gap or an overlap, so that no rule for the one meets one for the other. */
+const rules = [
+  { gap: "auto", overlap: "auto" },
+  { gap: "skip", overlap: "first" },
+  { gap: "shift", overlap: "second" },
+  { gap: "first-valid", overlap: "both" },
+] as const;
 const crons = ["30 2 * * *", "0,30 0-2 * * *", "0 * * * SUN"];
 const none = { dates: [], weekdays: [], yearly: [] };
 /** Days from that of the change: it alone, those before it, those after it, its week's end with it; and a list of days. */
@@ -98,12 +105,10 @@ test("every rule of exclusion with every rule for gaps and overlaps has the rows
     const seen = watch(zone, change - 9 * dayMs, change + 9 * dayMs).filter(({ reading }) => reading % halfHour === 0);
     for (const calendars of rulesAround(change))
       for (const cron of crons)
-        for (const gap of ["auto", "skip", "shift", "first-valid"] as const)
-          for (const overlap of ["auto", "first", "second", "both"] as const)
-            compared += compare({ zone, cron, dst: { gap, overlap }, calendars }, seen, change);
+        for (const dst of rules) compared += compare({ zone, cron, dst, calendars }, seen, change);
   }
-  expect(compared).toBeGreaterThan(50_000);
-}, 120_000);
+  expect(compared).toBeGreaterThan(12_500);
+});
 
 interface Case {
   readonly zone: string;

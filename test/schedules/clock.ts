@@ -28,6 +28,7 @@ export function intlOffset(zone: string, instant: number): number {
 }
 
 const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
 /** One pass of a reading: the instants at which the wall clock shows it, or the change that skipped it. */
 export interface Seen {
@@ -108,14 +109,17 @@ export function firesByHand(
 }
 
 function matcher(cron: CronRule): (reading: number) => boolean {
-  const days = new Map<string, readonly number[]>();
+  const days = new Map<number, boolean>();
+  const [minutes, hours] = [new Set(cron.minutes), new Set(cron.hours)];
   return (reading) => {
+    if (!minutes.has(Math.floor(reading / minuteMs) % 60) || !hours.has(Math.floor(reading / hourMs) % 24))
+      return false;
+    const day = Math.floor(reading / (24 * hourMs));
     const date = new Date(reading);
-    if (!cron.minutes.includes(date.getUTCMinutes()) || !cron.hours.includes(date.getUTCHours())) return false;
-    const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + 1];
-    const known = days.get(`${year}-${month}`) ?? daysOf(cron, year, month);
-    days.set(`${year}-${month}`, known);
-    return known.includes(date.getUTCDate());
+    const isDay =
+      days.get(day) ?? daysOf(cron, date.getUTCFullYear(), date.getUTCMonth() + 1).includes(date.getUTCDate());
+    days.set(day, isDay);
+    return isDay;
   };
 }
 

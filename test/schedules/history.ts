@@ -261,7 +261,10 @@ function rowsOfEra({ spec, after, until }: Era, seen: readonly Seen[]): readonly
   if (!spec.enabled) return [];
   const parsed = spec.expression.form === "cron" ? parseCron(spec.expression.cron) : null;
   if (parsed?.ok !== true) throw new Error("not a cron expression");
-  return rowsByHand(parsed.cron, spec.dst, seen, spec.calendars).filter(
+  // A reading is at most a day from its instant, unless a calendar moves it.
+  const isNear = ({ reading }: Seen): boolean => reading > after - 24 * hour && reading < until + 24 * hour;
+  const near = spec.calendars === undefined ? seen.filter(isNear) : seen;
+  return rowsByHand(parsed.cron, spec.dst, near, spec.calendars).filter(
     (row) => row.nominalAt > after && row.nominalAt <= until,
   );
 }

@@ -10,43 +10,27 @@ async function traceOf(seed: number): Promise<readonly string[]> {
 }
 
 describe("the simulation", () => {
-  test(
-    "the real core keeps every promise through lost, doubled and late messages, crashes, stops and outages",
-    {
-      timeout: 120_000,
-    },
-    async () => {
-      for (let seed = 1; seed <= 20; seed += 1)
-        expect({ seed, ...(await simulate(seed)) }).toMatchObject({ seed, violations: [] });
-    },
-  );
+  test("the real core keeps every promise through crashes, stops and outages, which its runs are full of", async () => {
+    const lines: string[] = [];
+    for (let seed = 1; seed <= 8; seed += 1) {
+      const run = await simulate(seed, { trace: (line) => lines.push(line) });
+      expect({ seed, ...run }).toMatchObject({ seed, violations: [] });
+    }
+    const words = ["stopped for", "asked to stop", "ended: ", "UnknownOutcome", "connection refused", "gives back"];
+    expect(words.filter((word) => !lines.some((line) => line.includes(word)))).toEqual([]);
+  });
 
   test("keeps them without the net for lost messages, when the queue loses none", async () => {
-    for (let seed = 101; seed <= 110; seed += 1) {
+    for (let seed = 101; seed <= 104; seed += 1) {
       expect({ seed, ...(await simulate(seed, { without: ["requeue"] })) }).toMatchObject({ seed, violations: [] });
     }
   });
 
   test("a seed replays its run to the byte, whatever ran before it", async () => {
     const first = await traceOf(7);
-    await simulate(8);
     expect(first.length).toBeGreaterThan(200);
+    expect(await traceOf(8)).not.toEqual(first);
     expect(await traceOf(7)).toEqual(first);
-    expect(await traceOf(9)).not.toEqual(first);
-  });
-
-  test("a run is eventful: jobs end, and processes are killed, stopped and asked to stop", async () => {
-    const lines = (await Promise.all([1, 2, 3, 4].map(traceOf))).flat().join("\n");
-    for (const word of [
-      "stopped for",
-      "asked to stop",
-      "ended: ",
-      "UnknownOutcome",
-      "connection refused",
-      "gives back",
-    ]) {
-      expect(lines).toContain(word);
-    }
   });
 });
 

@@ -1,22 +1,15 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { JobId } from "../../../src/machine/job.ts";
 import type { TestStore } from "../../support/looks.ts";
 import type { PlannedOccurrence } from "../../../src/machine/schedule.ts";
-import { aJob, claimOne, eachTest, minute, only, settleOne, show, type OpenStore } from "./fixture.ts";
+import { aJob, claimOne, minute, only, settleOne, show, type At, contract } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
 
 const slotKey = "backfill:every-minute";
 const paceMs = 10_000;
 
-export function backfillContract(open: OpenStore): void {
-  describe("backfill", () => {
-    filling(open);
-  });
-  describe("backfill leaves alone", () => {
-    leaving(open);
-  });
-}
+export const backfillContract = contract({ backfill: filling, "backfill leaves alone": leaving });
 
 /** Backfills these times under version 1. */
 const backfill = (store: TestStore, occurrences: readonly PlannedOccurrence[]) =>
@@ -36,9 +29,7 @@ async function installed(store: TestStore): Promise<number> {
   return await store.now();
 }
 
-function filling(open: OpenStore): void {
-  const at = eachTest(open);
-
+function filling(at: At): void {
   test("a time without a row gets one, with a job that is due a pace later than the one before", async () => {
     const { store, advance } = at();
     const now = await installed(store);
@@ -107,9 +98,7 @@ function filling(open: OpenStore): void {
   });
 }
 
-function leaving(open: OpenStore): void {
-  const at = eachTest(open);
-
+function leaving(at: At): void {
   test("what has run, runs or waits, however often it is asked", async () => {
     const { store } = at();
     const now = await installed(store);

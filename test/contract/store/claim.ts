@@ -1,9 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { JobId } from "../../../src/machine/job.ts";
 import {
   claimIfPossible,
   claimOne,
-  eachTest,
   insertMany,
   insertOne,
   messageFor,
@@ -14,26 +13,15 @@ import {
   running,
   settleOne,
   show,
-  type OpenStore,
+  type At,
+  contract,
 } from "./fixture.ts";
 
-export function claimContract(open: OpenStore): void {
-  describe("claim", () => {
-    claim(open);
-  });
-  describe("claim: what it refuses", () => {
-    refusals(open);
-  });
-  describe("look and heartbeat", () => {
-    watching(open);
-  });
-}
+export const claimContract = contract({ claim, "claim: what it refuses": refusals, "look and heartbeat": watching });
 
 const worker = { worker: "worker-1", alone: false } as const;
 
-function claim(open: OpenStore): void {
-  const at = eachTest(open);
-
+function claim(at: At): void {
   test("a due QUEUED row becomes RUNNING: attempt + 1, a lease from its row, the worker's name", async () => {
     const { store } = at();
     const id = await insertOne(store, { leaseMs: 30_000, key: "k", payload: { n: 7 }, maxAttempts: 9 });
@@ -103,9 +91,7 @@ function claim(open: OpenStore): void {
   });
 }
 
-function refusals(open: OpenStore): void {
-  const at = eachTest(open);
-
+function refusals(at: At): void {
   test("a claim with an old generation returns nothing", async () => {
     const { store } = at();
     const held = await running(store);
@@ -183,9 +169,7 @@ function refusals(open: OpenStore): void {
   });
 }
 
-function watching(open: OpenStore): void {
-  const at = eachTest(open);
-
+function watching(at: At): void {
   test("a look shows state, generation, time until due, and who must run alone", async () => {
     const { store, advance } = at();
     const [queued, lost] = await insertMany(store, [{ delayMs: 4 * minute }, {}]);

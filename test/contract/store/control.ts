@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { JobId } from "../../../src/machine/job.ts";
 import type { Moved } from "../../../src/machine/transaction.ts";
@@ -6,7 +6,6 @@ import {
   aJob,
   claimIfPossible,
   claimOne,
-  eachTest,
   failure,
   outboxIds,
   insertMany,
@@ -18,24 +17,13 @@ import {
   running,
   settleOne,
   show,
-  type OpenStore,
+  type At,
+  contract,
 } from "./fixture.ts";
 
-export function controlContract(open: OpenStore): void {
-  describe("cancel", () => {
-    cancel(open);
-  });
-  describe("retry", () => {
-    retry(open);
-  });
-  describe("reading", () => {
-    reading(open);
-  });
-}
+export const controlContract = contract({ cancel, retry, reading });
 
-function cancel(open: OpenStore): void {
-  const at = eachTest(open);
-
+function cancel(at: At): void {
   test("every state that is not final becomes CANCELED, with one event", async () => {
     const { store } = at();
     const pending = await insertOne(store, { delayMs: dispatchWindowMs + minute });
@@ -116,9 +104,7 @@ function cancel(open: OpenStore): void {
   });
 }
 
-function retry(open: OpenStore): void {
-  const at = eachTest(open);
-
+function retry(at: At): void {
   test("a FAILED job is QUEUED and due now with a message of its own, its counters 0 and its attempts kept", async () => {
     const { store } = at();
     const held = await running(store, { key: "k" });
@@ -165,9 +151,7 @@ function retry(open: OpenStore): void {
   });
 }
 
-function reading(open: OpenStore): void {
-  const at = eachTest(open);
-
+function reading(at: At): void {
   test("an unknown job is null", async () => {
     expect(await at().store.job("4242424242" as JobId))?.toBeNull();
   });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach } from "vitest";
+import { afterEach, beforeEach, describe } from "vitest";
 import type { JobId, NewJob, AttemptView, HistoryRow, JobView, MoveView } from "../../../src/machine/job.ts";
 import { attemptsOf, movesOf } from "../../../src/machine/history.ts";
 import type { Claimed, Settlement, Store } from "../../../src/machine/store.ts";
@@ -17,8 +17,19 @@ export interface StoreHarness {
 
 export type OpenStore = (options?: { readonly dispatchWindowMs?: number }) => Promise<StoreHarness>;
 
+/** The harness of the test that runs. */
+export type At = () => StoreHarness;
+
+/** A part of the contract: groups of tests, by what they are about. */
+export const contract =
+  (groups: Readonly<Record<string, (at: At) => void>>) =>
+  (open: OpenStore): void =>
+    describe.each(Object.entries(groups))("%s", (_, declare) => {
+      declare(eachTest(open));
+    });
+
 /** Opens a fresh harness before each test of the surrounding `describe` and closes it afterwards. */
-export function eachTest(open: OpenStore, options?: Parameters<OpenStore>[0]): () => StoreHarness {
+export function eachTest(open: OpenStore, options?: Parameters<OpenStore>[0]): At {
   let harness: StoreHarness | null = null;
   beforeEach(async () => {
     harness = await open(options);

@@ -1,36 +1,16 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import { FenceLost } from "../../../src/machine/fence.ts";
-import {
-  aJob,
-  eachTest,
-  outboxIds,
-  insertOne,
-  minute,
-  only,
-  show,
-  dispatchWindowMs,
-  type OpenStore,
-} from "./fixture.ts";
+import { aJob, outboxIds, insertOne, minute, only, show, dispatchWindowMs, type At, contract } from "./fixture.ts";
 
-export function insertContract(open: OpenStore): void {
-  describe("insert: when it is due", () => {
-    dueTimes(open);
-  });
-  describe("insert: what it writes", () => {
-    written(open);
-  });
-  describe("insert: keys", () => {
-    keys(open);
-  });
-  describe("insert: transactions and fences", () => {
-    transactions(open);
-  });
-}
+export const insertContract = contract({
+  "insert: when it is due": dueTimes,
+  "insert: what it writes": written,
+  "insert: keys": keys,
+  "insert: transactions and fences": transactions,
+});
 
-function dueTimes(open: OpenStore): void {
-  const at = eachTest(open);
-
+function dueTimes(at: At): void {
   test("a job that is due now is QUEUED with generation 1 and its message is in an outbox batch", async () => {
     const { store } = at();
     const {
@@ -89,9 +69,7 @@ function dueTimes(open: OpenStore): void {
   });
 }
 
-function written(open: OpenStore): void {
-  const at = eachTest(open);
-
+function written(at: At): void {
   test("one call writes one outbox batch for each lane", async () => {
     const { store } = at();
     const {
@@ -120,9 +98,7 @@ function written(open: OpenStore): void {
   });
 }
 
-function keys(open: OpenStore): void {
-  const at = eachTest(open);
-
+function keys(at: At): void {
   test("the answers are in the order of the input, whatever the keys", async () => {
     const { store } = at();
     const names = ["d", "b", "e", "a", "c"];
@@ -189,9 +165,7 @@ function keys(open: OpenStore): void {
   });
 }
 
-function transactions(open: OpenStore): void {
-  const at = eachTest(open);
-
+function transactions(at: At): void {
   test("an insert in a transaction that fails leaves no job, no event and no outbox batch", async () => {
     const { store, advance } = at();
     const broken = store.transaction(async (tx) => {

@@ -1,8 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   claimOne,
   dispatchWindowMs,
-  eachTest,
   failure,
   insertOne,
   messageFor,
@@ -13,23 +12,15 @@ import {
   running,
   settleOne,
   show,
-  type OpenStore,
+  type At,
+  contract,
 } from "./fixture.ts";
 
 const pause = { by: "ada", reason: null, until: null };
 
-export function lanesContract(open: OpenStore): void {
-  describe("lanes", () => {
-    lanes(open);
-  });
-  describe("jobs moved by hand", () => {
-    byHand(open);
-  });
-}
+export const lanesContract = contract({ lanes, "jobs moved by hand": byHand });
 
-function lanes(open: OpenStore): void {
-  const at = eachTest(open);
-
+function lanes(at: At): void {
   test("a pause lasts until its end, or until the resume; other lanes go on", async () => {
     const { store, advance } = at();
     await store.pauseLane("mail", { ...pause, until: (await store.now()) + minute });
@@ -73,9 +64,7 @@ function lanes(open: OpenStore): void {
   });
 }
 
-function byHand(open: OpenStore): void {
-  const at = eachTest(open);
-
+function byHand(at: At): void {
   test("run now dispatches what waits, sooner too what has a message for later, and nothing else", async () => {
     const { store } = at();
     const waits = await insertOne(store, { delayMs: dispatchWindowMs + minute });

@@ -1,22 +1,13 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { FenceLost } from "../../../src/machine/fence.ts";
-import { eachTest, minute, type OpenStore } from "./fixture.ts";
+import { minute, type At, contract } from "./fixture.ts";
 
-export function locksContract(open: OpenStore): void {
-  describe("the fence", () => {
-    fence(open);
-  });
-  describe("the lock row that stands in", () => {
-    fallbackLock(open);
-  });
-}
+export const locksContract = contract({ "the fence": fence, "the lock row that stands in": fallbackLock });
 
 const token = (n: number) => ({ name: "pass", token: n });
 const fenceOf = (answer: { fence: number } | { heldBy: string }): number => ("fence" in answer ? answer.fence : -1);
 
-function fence(open: OpenStore): void {
-  const at = eachTest(open);
-
+function fence(at: At): void {
   test("only grows: an older token is refused and the newer one stays", async () => {
     const { store } = at();
     expect(await store.installFence(token(5))).toBe(0);
@@ -65,9 +56,7 @@ function fence(open: OpenStore): void {
   });
 }
 
-function fallbackLock(open: OpenStore): void {
-  const at = eachTest(open);
-
+function fallbackLock(at: At): void {
   test("one owner takes it and the next gets the holder's name", async () => {
     const { store } = at();
     expect(fenceOf(await store.takeFallback("pass", "a", minute))).toBeGreaterThan(0);

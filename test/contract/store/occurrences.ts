@@ -1,8 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   aJob,
   claimOne,
-  eachTest,
   failure,
   insertOne,
   minute,
@@ -10,23 +9,18 @@ import {
   running,
   settleOne,
   show,
-  type OpenStore,
+  type At,
+  contract,
 } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
 
-export function occurrencesContract(open: OpenStore): void {
-  describe("occurrences follow their job", () => {
-    following(open);
-  });
-  describe("occurrences that are skipped", () => {
-    skipped(open);
-  });
-}
+export const occurrencesContract = contract({
+  "occurrences follow their job": following,
+  "occurrences that are skipped": skipped,
+});
 
-function following(open: OpenStore): void {
-  const at = eachTest(open);
-
+function following(at: At): void {
   test("a claim FIRES the occurrence and says how late it was", async () => {
     const { store, advance } = at();
     const { jobId, nominalAt } = await dueOccurrence(store);
@@ -67,9 +61,7 @@ function following(open: OpenStore): void {
   });
 }
 
-function skipped(open: OpenStore): void {
-  const at = eachTest(open);
-
+function skipped(at: At): void {
   test("the job of a paused schedule is SKIPPED paused, and so is its occurrence", async () => {
     const { store } = at();
     const { jobId } = await dueOccurrence(store);

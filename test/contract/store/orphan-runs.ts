@@ -1,17 +1,12 @@
 import type { RunId } from "../../../src/machine/job.ts";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { TestStore } from "../../support/looks.ts";
-import { aJob, claimOne, eachTest, insertOne, type OpenStore, settlementOf, settleOptions } from "./fixture.ts";
+import { aJob, claimOne, insertOne, type At, contract, settlementOf, settleOptions } from "./fixture.ts";
 import { aRun, aTask, failed } from "./run-fixture.ts";
 
-export function orphanRunsContract(open: OpenStore): void {
-  describe("a run whose starter ends without sealing it", () => {
-    ends(open);
-  });
-}
+export const orphanRunsContract = contract({ "a run whose starter ends without sealing it": ends });
 
-function ends(open: OpenStore): void {
-  const at = eachTest(open);
+function ends(at: At): void {
   /** As the rounds of a pass do. */
   const resolveAll = async (store: TestStore) => {
     while ((await store.resolve({ runs: "all", limit: 10 })).more);

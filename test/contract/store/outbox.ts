@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { JobId } from "../../../src/machine/job.ts";
 import { FenceLost } from "../../../src/machine/fence.ts";
 import { type OutboxBatch } from "../../../src/machine/outbox.ts";
@@ -6,7 +6,6 @@ import type { TestStore } from "../../support/looks.ts";
 import {
   aJob,
   claimOne,
-  eachTest,
   failure,
   outboxIds,
   insertMany,
@@ -17,29 +16,15 @@ import {
   running,
   settleOne,
   show,
-  type OpenStore,
+  type At,
+  contract,
 } from "./fixture.ts";
 
-export function outboxContract(open: OpenStore): void {
-  describe("relay", () => {
-    relay(open);
-  });
-  describe("confirm and reopen", () => {
-    reopen(open);
-  });
-  describe("keep", () => {
-    keep(open);
-  });
-  describe("reopen: which ones", () => {
-    reopenSome(open);
-  });
-}
+export const outboxContract = contract({ relay, "confirm and reopen": reopen, keep, "reopen: which ones": reopenSome });
 
 const later = dispatchWindowMs + minute;
 
-function relay(open: OpenStore): void {
-  const at = eachTest(open);
-
+function relay(at: At): void {
   test("hands off a PENDING row that has come within the dispatch window, under a new generation", async () => {
     const { store, advance } = at();
     const id = await insertOne(store, { delayMs: later });
@@ -107,8 +92,7 @@ function relay(open: OpenStore): void {
   });
 }
 
-function reopen(open: OpenStore): void {
-  const at = eachTest(open);
+function reopen(at: At): void {
   const old = { olderThanMs: 5_000, limit: 10, messagesMax: 1_000 };
 
   test("an unconfirmed outbox batch is sent again when it is old enough, in its own row and under the same generation", async () => {
@@ -147,8 +131,7 @@ function reopen(open: OpenStore): void {
   });
 }
 
-function keep(open: OpenStore): void {
-  const at = eachTest(open);
+function keep(at: At): void {
   const old = { olderThanMs: 5_000, limit: 10, messagesMax: 1_000 };
   /** An open batch of so many jobs. */
   const batch = async (store: TestStore, jobs: number): Promise<OutboxBatch> =>
@@ -211,8 +194,7 @@ function keep(open: OpenStore): void {
   });
 }
 
-function reopenSome(open: OpenStore): void {
-  const at = eachTest(open);
+function reopenSome(at: At): void {
   const old = { olderThanMs: 5_000, limit: 10, messagesMax: 1_000 };
 
   test("only rows that still wait under that generation are sent again", async () => {

@@ -1,10 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { JobId, NewJob } from "../../../src/machine/job.ts";
 import { FenceLost } from "../../../src/machine/fence.ts";
 import type { TestStore } from "../../support/looks.ts";
 import {
   aJob,
-  eachTest,
   outboxIds,
   insertMany,
   insertOne,
@@ -14,19 +13,15 @@ import {
   running,
   settleOne,
   show,
-  type OpenStore,
+  type At,
+  contract,
 } from "./fixture.ts";
 
-export function requeueContract(open: OpenStore): void {
-  describe("requeueLost", () => {
-    requeue(open);
-  });
-}
+export const requeueContract = contract({ requeueLost: requeue });
 
 const later = dispatchWindowMs + minute;
 
-function requeue(open: OpenStore): void {
-  const at = eachTest(open);
+function requeue(at: At): void {
   const empty = { lane: "default", evidence: "queue-empty", olderThanMs: 5_000, limit: 10 } as const;
   /** Jobs whose message the queue accepted. */
   const sent = async (store: TestStore, jobs: readonly Partial<NewJob>[]): Promise<readonly JobId[]> => {

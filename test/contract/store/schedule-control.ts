@@ -1,34 +1,16 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { ScheduleSpec } from "../../../src/machine/schedule.ts";
 import type { TestStore } from "../../support/looks.ts";
-import {
-  claimOne,
-  eachTest,
-  minute,
-  only,
-  running,
-  settleOne,
-  show,
-  dispatchWindowMs,
-  type OpenStore,
-} from "./fixture.ts";
+import { claimOne, minute, only, running, settleOne, show, dispatchWindowMs, type At, contract } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
 
-export function scheduleControlContract(open: OpenStore): void {
-  describe("schedules that people make", () => {
-    making(open);
-  });
-  describe("pauseSchedule and deleteSchedule", () => {
-    stopping(open);
-  });
-  describe("scheduleFacts and occurrences by time", () => {
-    looking(open);
-  });
-  describe("slotHolder", () => {
-    holding(open);
-  });
-}
+export const scheduleControlContract = contract({
+  "schedules that people make": making,
+  "pauseSchedule and deleteSchedule": stopping,
+  "scheduleFacts and occurrences by time": looking,
+  slotHolder: holding,
+});
 
 const faster: Partial<ScheduleSpec> = { expression: { form: "every", everyMs: minute } };
 
@@ -38,9 +20,7 @@ async function factsOf(store: TestStore, id = "every-minute") {
   return facts;
 }
 
-function making(open: OpenStore): void {
-  const at = eachTest(open);
-
+function making(at: At): void {
   test("a created schedule begins now, is the API's and is due for a tick", async () => {
     const { store } = at();
     const before = await store.now();
@@ -109,9 +89,7 @@ function making(open: OpenStore): void {
   });
 }
 
-function stopping(open: OpenStore): void {
-  const at = eachTest(open);
-
+function stopping(at: At): void {
   test("a pause is decided at claim, also for what was dispatched, and a resume lets the next one run", async () => {
     const { store, advance } = at();
     const { jobId, nominalAt } = await dueOccurrence(store);
@@ -187,9 +165,7 @@ function stopping(open: OpenStore): void {
   });
 }
 
-function looking(open: OpenStore): void {
-  const at = eachTest(open);
-
+function looking(at: At): void {
   test("the facts tell the versions with the time each began, and from when on the ledger is complete", async () => {
     const { store, advance } = at();
     expect(await store.scheduleFacts("every-minute")).toBeNull();
@@ -233,8 +209,7 @@ function looking(open: OpenStore): void {
   });
 }
 
-function holding(open: OpenStore): void {
-  const at = eachTest(open);
+function holding(at: At): void {
   const group = { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" } as const;
 
   test("names the job that had the slot at that time, also when it has finished since", async () => {

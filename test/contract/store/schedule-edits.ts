@@ -1,20 +1,11 @@
-import { describe, expect, test } from "vitest";
-import { eachTest, minute, only, type OpenStore } from "./fixture.ts";
+import { expect, test } from "vitest";
+import { minute, only, type At, contract } from "./fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
 
-export function editsContract(open: OpenStore): void {
-  describe("installSchedules: edits", () => {
-    editing(open);
-  });
-  describe("the ledger's pages", () => {
-    paging(open);
-  });
-}
+export const editsContract = contract({ "installSchedules: edits": editing, "the ledger's pages": paging });
 
-function editing(open: OpenStore): void {
-  const at = eachTest(open);
-
+function editing(at: At): void {
   test("an edit of a schedule with undecided times says so to the tick; one that has decided all does not", async () => {
     const { store, advance } = at();
     await store.installSchedules([aSpec()]);
@@ -76,9 +67,7 @@ function editing(open: OpenStore): void {
   });
 }
 
-function paging(open: OpenStore): void {
-  const at = eachTest(open);
-
+function paging(at: At): void {
   test("follow each other, the newest first, and leave out no row that shares an instant with another", async () => {
     const { store } = at();
     await store.installSchedules([aSpec()]);

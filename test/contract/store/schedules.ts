@@ -1,27 +1,17 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { FenceLost } from "../../../src/machine/fence.ts";
 import { everySchedule } from "../../../src/schedule/install-schedules.ts";
-import { eachTest, minute, only, show, dispatchWindowMs, type OpenStore } from "./fixture.ts";
+import { minute, only, show, dispatchWindowMs, type At, contract } from "./fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 
-export function schedulesContract(open: OpenStore): void {
-  describe("installSchedules and dueSchedules", () => {
-    installing(open);
-  });
-  describe("dueSchedules", () => {
-    due(open);
-  });
-  describe("plan", () => {
-    planning(open);
-  });
-  describe("plan: what moves forward", () => {
-    moving(open);
-  });
-}
+export const schedulesContract = contract({
+  "installSchedules and dueSchedules": installing,
+  dueSchedules: due,
+  plan: planning,
+  "plan: what moves forward": moving,
+});
 
-function installing(open: OpenStore): void {
-  const at = eachTest(open);
-
+function installing(at: At): void {
   test("a new schedule has version 1, nothing decided before now, and is due for a tick", async () => {
     const { store } = at();
     const before = await store.now();
@@ -89,9 +79,7 @@ function installing(open: OpenStore): void {
   });
 }
 
-function due(open: OpenStore): void {
-  const at = eachTest(open);
-
+function due(at: At): void {
   test("only schedules whose next time lies within the horizon are due, the oldest first, up to the limit", async () => {
     const { store } = at();
     await store.installSchedules(["a", "b", "c", "d"].map((id) => aSpec({ id })));
@@ -123,9 +111,7 @@ function due(open: OpenStore): void {
   });
 }
 
-function planning(open: OpenStore): void {
-  const at = eachTest(open);
-
+function planning(at: At): void {
   test("writes occurrences PLANNED, one job each, and moves decided_until", async () => {
     const { store } = at();
     await store.installSchedules([aSpec()]);
@@ -189,9 +175,7 @@ function planning(open: OpenStore): void {
   });
 }
 
-function moving(open: OpenStore): void {
-  const at = eachTest(open);
-
+function moving(at: At): void {
   test("decided_until and next_at only move forward", async () => {
     const { store } = at();
     await store.installSchedules([aSpec()]);

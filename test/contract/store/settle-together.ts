@@ -1,9 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Claimed } from "../../../src/machine/store.ts";
 import {
   aJob,
   claimOne,
-  eachTest,
   outboxIds,
   insertMany,
   insertOne,
@@ -14,22 +13,17 @@ import {
   settleOne,
   settleOptions,
   show,
-  type OpenStore,
+  type At,
+  contract,
 } from "./fixture.ts";
 
 /** What a settle writes beside its jobs: their children, and the caller's own rows. */
-export function settleTogetherContract(open: OpenStore): void {
-  describe("settle: children", () => {
-    children(open);
-  });
-  describe("settle: in a transaction", () => {
-    inTransaction(open);
-  });
-}
+export const settleTogetherContract = contract({
+  "settle: children": children,
+  "settle: in a transaction": inTransaction,
+});
 
-function children(open: OpenStore): void {
-  const at = eachTest(open);
-
+function children(at: At): void {
   test("a child whose key exists with another payload is counted, and the first one stays", async () => {
     const { store } = at();
     await insertOne(store, aJob({ kind: "child", key: "same" }));
@@ -100,9 +94,7 @@ function raise(): never {
   throw new Error("two jobs were inserted");
 }
 
-function inTransaction(open: OpenStore): void {
-  const at = eachTest(open);
-
+function inTransaction(at: At): void {
   test("work and settlement commit together", async () => {
     const { store } = at();
     const held = await running(store);

@@ -1,10 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { Moved } from "../../../src/machine/transaction.ts";
 import {
   aJob,
   claimOne,
-  eachTest,
   failure,
   outboxIds,
   dispatchWindowMs,
@@ -16,24 +15,17 @@ import {
   settleOne,
   settleOptions,
   show,
-  type OpenStore,
+  type At,
+  contract,
 } from "./fixture.ts";
 
-export function settleContract(open: OpenStore): void {
-  describe("settle: outcomes", () => {
-    outcomes(open);
-  });
-  describe("settle: release and groups", () => {
-    released(open);
-  });
-  describe("settle: compare-and-set", () => {
-    compareAndSet(open);
-  });
-}
+export const settleContract = contract({
+  "settle: outcomes": outcomes,
+  "settle: release and groups": released,
+  "settle: compare-and-set": compareAndSet,
+});
 
-function outcomes(open: OpenStore): void {
-  const at = eachTest(open);
-
+function outcomes(at: At): void {
   test("SUCCESS stores the result, ends the lease, writes the attempt and the event", async () => {
     const { store } = at();
     const held = await running(store);
@@ -94,9 +86,7 @@ function outcomes(open: OpenStore): void {
   });
 }
 
-function released(open: OpenStore): void {
-  const at = eachTest(open);
-
+function released(at: At): void {
   test("a release is QUEUED under a new generation, costs no failure and is dispatched at once", async () => {
     const { store } = at();
     const held = await running(store);
@@ -133,9 +123,7 @@ function released(open: OpenStore): void {
   });
 }
 
-function compareAndSet(open: OpenStore): void {
-  const at = eachTest(open);
-
+function compareAndSet(at: At): void {
   test("a worker whose lease expired and whose job was rescued cannot finish it", async () => {
     const { store, advance } = at();
     const zombie = await running(store, {}, { worker: "zombie" });

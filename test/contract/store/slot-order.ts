@@ -1,10 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { JobId } from "../../../src/machine/job.ts";
 import type { Claimed } from "../../../src/machine/store.ts";
 import type { TestStore } from "../../support/looks.ts";
 import {
   claimOne,
-  eachTest,
   insertMany,
   insertOne,
   messageFor,
@@ -13,7 +12,8 @@ import {
   running,
   settleOne,
   show,
-  type OpenStore,
+  type At,
+  contract,
 } from "./fixture.ts";
 
 export const capped = { slotKeys: ["cap:x"] };
@@ -33,15 +33,9 @@ export async function wakeNext(store: TestStore): Promise<Claimed> {
   return only((await store.claim([message], { worker: "worker-1", alone: false })).claimed);
 }
 
-export function slotOrderContract(open: OpenStore): void {
-  describe("slots: order", () => {
-    keeping(open);
-  });
-}
+export const slotOrderContract = contract({ "slots: order": keeping });
 
-function keeping(open: OpenStore): void {
-  const at = eachTest(open);
-
+function keeping(at: At): void {
   test("installing only what is new keeps the numbers of a group that exists", async () => {
     const { store } = at();
     await store.installSlots([cap(2)]);
