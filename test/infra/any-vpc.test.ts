@@ -1,5 +1,5 @@
 /** A team's own app and network: what the construct finds by itself when the app is synthesized. */
-import { type App, CfnResource, Stack, Validations } from "aws-cdk-lib";
+import { type App, CfnResource, NestedStack, Stack, Validations } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import {
   GatewayVpcEndpointAwsService,
@@ -83,6 +83,23 @@ test("isolated subnets of another stack with all endpoints are taken, and so is 
   expect(() => app.synth()).not.toThrow();
 });
 
+test("the network of the stack that Belfry's is nested in is followed too, and so is one that this stack imports", () => {
+  const nested = (build: (stack: Stack) => Vpc, isApart: boolean): App => {
+    const app = newApp();
+    const parent = new Stack(app, "team", { env });
+    const vpc = build(isApart ? new Stack(app, "network", { env }) : parent) as IVpc;
+    into(new NestedStack(parent, "Jobs"), vpc);
+    return app;
+  };
+  for (const isApart of [false, true]) {
+    expect(() => nested((stack) => withEndpoints(stack, "sqs"), isApart).synth()).toThrow("missing: sqs)");
+    const print = vi.spyOn(console, "error").mockImplementation(() => {});
+    nested(withEndpoints, isApart).synth();
+    expect(print.mock.calls.flat().join("\n")).not.toContain("the routes of its subnets are in no template");
+    print.mockRestore();
+  }
+});
+
 test("each of two systems in one stack is held to its own migration and its own connections", () => {
   const app = newApp();
   const vpc = withEndpoints(new Stack(app, "network", { env })) as IVpc;
@@ -115,7 +132,7 @@ test("of a network that is looked up it is said once what Belfry calls from it",
   const said = print.mock.calls.flat().join("\n");
   print.mockRestore();
   const calls = "dynamodb, ecr.api, ecr.dkr, ecs, logs, s3, sqs, ssm";
-  expect(said.match(/the routes of its subnets are not in this app.*/g)).toEqual([
+  expect(said.match(/the routes of its subnets are in no template.*/g)).toEqual([
     expect.stringContaining(`From them it calls ${calls} `),
   ]);
 });
