@@ -15,6 +15,7 @@ import { Belfry } from "../../infra/constructs/belfry.ts";
 import type { BelfryProps } from "../../infra/constructs/belfry-props.ts";
 import { topology } from "../../src/stage/topology.ts";
 import { loadApps, stages } from "../support/own-project.ts";
+import { isAllowed } from "./policy.ts";
 import { code, image, newApp, resources } from "./synthesize.ts";
 
 const stage = { ...stages.prod, eventWebhook: { url: "https://hooks.example.com:8443/x", secret: "/prod/hook" } };
@@ -158,19 +159,39 @@ test("processes call by HTTPS, their database, a webhook's port, and what a stac
   expect(JSON.stringify(others)).toMatch(/DestinationSecurityGroupId.*DatabaseServer/);
 });
 
-test("a key of the app lets Logs and EventBridge use it for this account alone, and processes through their services", () => {
+test("a key of the app lets Logs and EventBridge use it for this account alone, and each process all that its calls need, through their services", () => {
   const stack = new Stack(newApp(), "keyed", { env });
   const key = new Key(stack, "Key");
-  into(stack, withEndpoints(stack) as IVpc, { encryptionKey: key });
+  const archived = { ...release, topology: { ...release.topology, archive: { format: "ndjson" } as const } };
+  into(stack, withEndpoints(stack) as IVpc, { encryptionKey: key, release: archived });
   const template = Template.fromStack(stack);
   const policy = JSON.stringify(resources(template, "AWS::KMS::Key")[0]?.Properties["KeyPolicy"]);
   expect(policy).toMatch(/"kms:EncryptionContext:aws:logs:arn".*log-group.*"logs\./);
   expect(policy).toMatch(/"aws:SourceAccount".*"events\.amazonaws\.com"/);
-  const used = resources(template, "AWS::IAM::Policy").flatMap(({ Properties }) =>
-    (Properties["PolicyDocument"] as { Statement: readonly Record<string, unknown>[] }).Statement.filter(({ Action }) =>
-      JSON.stringify(Action).includes("kms:"),
-    ),
-  );
-  expect(used.length).toBeGreaterThan(4);
-  for (const { Condition } of used) expect(JSON.stringify(Condition)).toMatch(/kms:ViaService.*(sqs|dynamodb)\./);
+  // What a call of each service asks the key for, by AWS's documentation of it.
+  const asked = [
+    [/^sqs:ReceiveMessage$/, "sqs", ["Decrypt"]],
+    [/^sqs:SendMessage$/, "sqs", ["GenerateDataKey", "Decrypt"]],
+    [/^dynamodb:(Get|Update)Item$/, "dynamodb", ["Decrypt"]],
+    [/^s3:PutObject$/, "s3", ["GenerateDataKey"]],
+  ] as const;
+  const roles = resources(template, "AWS::IAM::Policy").flatMap(({ Properties }) => {
+    const { Statement } = Properties["PolicyDocument"] as { Statement: readonly { Action: string | string[] }[] };
+    const [{ Ref: role } = { Ref: "" }] = Properties["Roles"] as { Ref: string }[];
+    const actions = Statement.flatMap(({ Action }) => Action);
+    return asked.filter(([call]) => actions.some((each) => call.test(each))).map((each) => ({ role, each }));
+  });
+  expect(new Set(roles.map(({ each: [, service] }) => service))).toEqual(new Set(["sqs", "dynamodb", "s3"]));
+  expect(new Set(roles.map(({ role }) => role)).size).toBeGreaterThan(3);
+  for (const { role, each } of roles)
+    for (const right of each[2]) {
+      const by = (via: string) => ({
+        action: `kms:${right}`,
+        resource: "Key.Arn",
+        context: { "kms:ViaService": `${via}.eu-west-1.amazonaws.com` },
+      });
+      expect([role, right, isAllowed(template, role, by(each[1]))]).toEqual([role, right, true]);
+      // Past every service it may not: it would read what is not its own.
+      expect([role, right, isAllowed(template, role, by("rds"))]).toEqual([role, right, false]);
+    }
 });

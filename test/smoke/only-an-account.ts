@@ -1,4 +1,4 @@
-/** What no test of ours shows, and where to look for it in an account: printed by `smoke:aws` behind its own steps, and by `--list`. */
+/** What no test shows, and where to look for it in an account: printed by `smoke:aws` behind its own steps, and by `--list`. */
 export const onlyAnAccount: readonly (readonly [what: string, lookAt: string])[] = [
   [
     "the administrator comes by IAM in this region",
