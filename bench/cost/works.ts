@@ -25,6 +25,12 @@ const job = defineJob({
   payload: z.object({ to: z.string(), n: z.number() }),
   run: () => ({ sent: true }),
 });
+const sealed = defineJob({
+  id: "pay",
+  seal: "payroll",
+  payload: z.object({ to: z.string(), n: z.number() }),
+  run: () => ({ sent: true }),
+});
 const target = defineJob({ id: "push", payload: z.object({ to: z.number() }), run: () => {} });
 const daily = defineFanOut<{ readonly id: number }, { to: number }>({
   id: "daily",
@@ -58,7 +64,7 @@ const schedules = Array.from({ length: schedulesMax }, (_, n) =>
   }),
 );
 
-export const app = defineApp({ name: "cost", jobs: [job, target, daily, graph], schedules });
+export const app = defineApp({ name: "cost", jobs: [job, sealed, target, daily, graph], schedules });
 
 const payloads = (jobs: number) =>
   Array.from({ length: jobs }, (_, n) => ({ payload: { to: `user-${n}@example.org`, n } }));
@@ -74,14 +80,14 @@ export const works: readonly Work[] = [
       }
     },
   },
-  {
-    name: "job, ten a batch",
+  ...[job, sealed].map((each) => ({
+    name: each === job ? "job, ten a batch" : "sealed job, ten a batch",
     batch: 10,
-    async run({ client, drain }, jobs) {
-      for (const page of pagesOf(payloads(jobs), 10)) await client.enqueue(definitionOf(job), page);
+    async run({ client, drain }: World, jobs: number) {
+      for (const page of pagesOf(payloads(jobs), 10)) await client.enqueue(definitionOf(each), page);
       await drain(10);
     },
-  },
+  })),
   {
     name: "job, 1,000 an enqueue, 500 a batch",
     batch: 500,

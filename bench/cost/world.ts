@@ -7,6 +7,7 @@ import { type AppDefinition, type Registry, registry } from "../../src/define/de
 import type { Message } from "../../src/machine/outbox.ts";
 import type { Ports } from "../../src/machine/ports.ts";
 import { createWorker } from "../../src/run/worker.ts";
+import { ownSeals } from "../../src/testing/own-seals.ts";
 import { type Database, storeName } from "../ground.ts";
 import { lane, noQueue, portsWith, recordsOf } from "../ports.ts";
 import type { Meter } from "./meter.ts";
@@ -43,6 +44,7 @@ export function openWorld(app: AppDefinition, database: Database, meter: Meter):
     ...portsWith(createPostgresStore(connections), queue),
     log: createLog({ service: "worker", level: "info", fields: { stage, lane, worker: "w-0123456789abcdef" } }),
     metrics: createMetrics({ system: "bench", stage, laneOf: () => lane }),
+    seals: ownSeals(),
   };
   const worker = createWorker(ports, known, { worker: "w-0123456789abcdef", lane, stage });
   const invocation = async (batch: number): Promise<void> => {

@@ -12,7 +12,7 @@ import {
 import type { Construct, IConstruct } from "constructs";
 import { outermostStack } from "../constructs/system.ts";
 import { findings } from "./index.ts";
-import { linkStacks } from "./link-stacks.ts";
+import { linkStacks, type Nested } from "./link-stacks.ts";
 import { reachOf } from "./reach.ts";
 import { pathOf, type Template } from "./template.ts";
 
@@ -47,10 +47,16 @@ class BelfryChecks implements IPolicyValidationPlugin {
       const templatePath = join(dirname(place.templatePath), templateFile);
       const others = templates.filter(({ path }) => path !== node.path);
       const beside = this.subjects.filter((each) => each !== belfry && Stack.of(each) === Stack.of(belfry));
-      return violationsOf(belfry, without(linkStacks(read(templatePath), others), beside), templatePath);
+      const linked = linkStacks(read(templatePath), others, placeOf(Stack.of(belfry)));
+      return violationsOf(belfry, without(linked, beside), templatePath);
     });
     return { success: violations.every(({ severity }) => severity !== "error"), violations };
   }
+}
+
+function placeOf({ nestedStackParent: parent, nestedStackResource: resource }: Stack): Nested | undefined {
+  if (parent === undefined || !(resource instanceof CfnResource)) return undefined;
+  return { path: parent.node.path, logicalId: String(parent.resolve(resource.logicalId)) };
 }
 
 const read = (path: string): Template => JSON.parse(readFileSync(path, "utf8")) as Template;
@@ -87,6 +93,6 @@ function violationsOf(belfry: Construct, template: Template, templatePath: strin
   const { undecided, undecidedCalls } = reachOf(template);
   const first = undecided.find((resource) => isOurs({ resource }));
   if (first === undefined) return found;
-  const said = `the routes of its subnets are not in this app. From them it calls ${undecidedCalls.join(", ")}`;
+  const said = `the routes of its subnets are in no template of this app that is read. From them it calls ${undecidedCalls.join(", ")}`;
   return [...found, violation("reachability-unknown", `${belfry.node.path}: ${said}`, "info", [first])];
 }

@@ -19,6 +19,8 @@ export interface Plan {
   readonly hasPublicAddresses: boolean;
   /** That it makes; null: an existing one. */
   readonly database: { readonly engine: string; readonly version: string; readonly instanceClass: string } | null;
+  /** Whether an image of its tasks is built when it is deployed. */
+  readonly buildsImage: boolean;
   /** Of each rule that starts a scheduler task. */
   readonly wakeMinutes: readonly number[];
   /** Whether its database is worth protecting. */
@@ -35,7 +37,8 @@ export async function planOf(project: Project, stage: string): Promise<Plan | nu
   return synthesized === null ? null : plannedBy(synthesized);
 }
 
-function planned(stage: string, { network, database, scheduler = "each-minute", spotPasses }: Deployment): Plan {
+function planned(stage: string, deployment: Deployment): Plan {
+  const { network, database, scheduler = "each-minute", spotPasses } = deployment;
   const isOurs = network.kind === "small" || network.kind === "default";
   const engine = database.kind === "instance" ? "postgres" : "aurora-postgresql";
   const instanceClass = "instanceClass" in database ? database.instanceClass : "db.serverless";
@@ -46,6 +49,7 @@ function planned(stage: string, { network, database, scheduler = "each-minute", 
     zones: (isOurs ? network.zones : undefined) ?? null,
     hasPublicAddresses: network.kind === "small" || (isOurs && network.ipv4 === "instance"),
     database: database.kind === "existing" ? null : { engine, version: engineVersions[engine], instanceClass },
+    buildsImage: deployment.image === undefined,
     wakeMinutes: [
       ...(scheduler === "service" ? [] : [1]),
       ...(spotPasses === true ? [onDemandMinutes[scheduler]] : []),
@@ -77,6 +81,8 @@ function plannedBy({ name, resources }: SynthesizedStack): Plan {
             version: String((cluster ?? server)["EngineVersion"]),
             instanceClass: String(server["DBInstanceClass"]),
           },
+    // An image of the app's own has the name of the CDK's registry.
+    buildsImage: JSON.stringify(ofType("AWS::ECS::TaskDefinition")).includes("container-assets"),
     wakeMinutes: rules
       .filter((rule) => JSON.stringify(rule["Targets"]).includes("EcsParameters"))
       .flatMap((rule) => /^rate\((\d+) minutes?\)$/.exec(String(rule["ScheduleExpression"]))?.[1] ?? [])

@@ -25,6 +25,8 @@ export interface Images {
 type Seen = string | { readonly detail: string; readonly fix: string };
 type Look = readonly [name: string, fix: string, look: () => Promise<Seen>];
 
+const imageFix = "start Docker, or name a builder in CDK_DOCKER, or name a built image";
+
 /** @param images that are built already: with both, nothing is built here. */
 export async function preflight(
   aws: Aws,
@@ -40,7 +42,7 @@ export async function preflight(
     plan === null
       ? ["stack", "npx cdk synth, and look again", () => foundStack(aws, stage)]
       : ["stack", "docs/deploy.md, The first deploy failed", async () => stackState(plan, stack)],
-    ["image", "start Docker, or name a builder in CDK_DOCKER, or name a built image", async () => builder(images)],
+    ...(plan?.buildsImage === false ? [] : [["image", imageFix, async () => builder(images)] as const]),
     ["ECS role", "aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com", () => ecsRole(aws)],
     [
       "Lambda concurrency",
@@ -132,7 +134,9 @@ async function bootstrapped(aws: Aws): Promise<string> {
 
 async function ecsRole(aws: Aws): Promise<string> {
   const role = "AWSServiceRoleForECS";
-  await aws.form("iam", "GetRole", { Version: "2010-05-08", RoleName: role });
+  await aws.form("iam", "GetRole", { Version: "2010-05-08", RoleName: role }).catch((error: unknown) => {
+    throw /NoSuchEntity/.test(String(error)) ? new Error(`the account has no ${role}`) : error;
+  });
   return role;
 }
 

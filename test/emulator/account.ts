@@ -5,12 +5,17 @@ interface Described {
   readonly group: string;
 }
 
-/** What a team's account has before Belfry comes: a network, a database with its secret, and the parameters that name them. */
-export async function prepareAccount(aws: Aws, databaseUrl: string): Promise<void> {
+export const databaseSecret = "belfry-emulator-database";
+
+/**
+ * What a team's account has before Belfry comes: a network, a database with its secret, and the parameters that name them.
+ * @param path their system and stage.
+ */
+export async function prepareAccount(aws: Aws, databaseUrl: string, path = "belfry-emulator/emulator"): Promise<void> {
   const { subnets, group } = await network(aws);
   const url = new URL(databaseUrl);
   const { ARN } = await aws.json<{ ARN: string }>("secretsmanager", "secretsmanager.CreateSecret", {
-    Name: "belfry-emulator-database",
+    Name: databaseSecret,
     SecretString: JSON.stringify({ username: url.username, password: decodeURIComponent(url.password) }),
   });
   url.password = "";
@@ -23,7 +28,7 @@ export async function prepareAccount(aws: Aws, databaseUrl: string): Promise<voi
   };
   for (const [name, Value] of Object.entries(parameters)) {
     await aws.json("ssm", "AmazonSSM.PutParameter", {
-      Name: `/belfry/belfry-emulator/emulator/${name}`,
+      Name: `/belfry/${path}/${name}`,
       Type: "String",
       Value,
     });

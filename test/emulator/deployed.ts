@@ -17,3 +17,15 @@ export async function physicalIds(aws: Aws, stage = "emulator"): Promise<Readonl
   if (ids.size === 0) throw new Error(`the stack ${stackName} has no resources`);
   return ids;
 }
+
+/** @returns its status and the values of its outputs. */
+export async function stackNow(
+  aws: Aws,
+  StackName = stackOf("emulator"),
+): Promise<{ readonly status: string; readonly Outputs: readonly string[] }> {
+  const text = await aws.form("cloudformation", "DescribeStacks", { Version: "2010-05-15", StackName });
+  return {
+    status: /<StackStatus>([^<]+)</.exec(text)?.[1] ?? "unknown",
+    Outputs: [...text.matchAll(/<OutputValue>([^<]*)</g)].map(([, value = ""]) => value),
+  };
+}

@@ -1,7 +1,8 @@
 import { Client } from "pg";
 import { step } from "../support/steps.ts";
 import type { Aws } from "../../src/aws/aws-call.ts";
-import { type Cdk, stackOf } from "./cdk.ts";
+import type { Cdk } from "./cdk.ts";
+import { stackNow } from "./deployed.ts";
 import { nextVersion } from "./next-release.ts";
 import { succeeds } from "./scenario.ts";
 
@@ -50,13 +51,4 @@ async function versionOf(databaseUrl: string): Promise<number> {
   } finally {
     await client.end();
   }
-}
-
-async function stackNow(aws: Aws): Promise<{ readonly status: string; readonly Outputs: readonly string[] }> {
-  const input = { Version: "2010-05-15", StackName: stackOf("emulator") };
-  const text = await aws.form("cloudformation", "DescribeStacks", input);
-  return {
-    status: /<StackStatus>([^<]+)</.exec(text)?.[1] ?? "unknown",
-    Outputs: [...text.matchAll(/<OutputValue>([^<]*)</g)].map(([, value = ""]) => value),
-  };
 }

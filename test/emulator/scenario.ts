@@ -53,8 +53,8 @@ export async function health(deployed: DeployedApi): Promise<string> {
   return JSON.stringify(body);
 }
 
-export async function succeeds(deployed: DeployedApi, key = "succeeds"): Promise<string> {
-  const id = await enqueue(deployed, key);
+export async function succeeds(deployed: DeployedApi, key = "succeeds", job: object = {}): Promise<string> {
+  const id = await enqueue(deployed, key, job);
   await until(`job ${id} to succeed`, waitMs, async () => (await stateOf(deployed, id)) === "SUCCESS");
   return `job ${id}`;
 }
@@ -152,11 +152,7 @@ async function depth(aws: Aws, url: string): Promise<number> {
   );
 }
 
-async function enqueue(
-  deployed: DeployedApi,
-  key: string,
-  options: Readonly<Record<string, unknown>> = {},
-): Promise<string> {
+async function enqueue(deployed: DeployedApi, key: string, options: object = {}): Promise<string> {
   const { status, body } = await call(deployed, "POST", "/jobs", { kind: "hello", key, ...options });
   if (status >= 300 || typeof body["id"] !== "string")
     throw new Error(`enqueue answered ${status}: ${JSON.stringify(body)}`);

@@ -1,5 +1,5 @@
 /** A team's own app and network: what the construct finds by itself when the app is synthesized. */
-import { type App, CfnResource, Stack, Validations } from "aws-cdk-lib";
+import { type App, CfnResource, NestedStack, Stack, Validations } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import {
   GatewayVpcEndpointAwsService,
@@ -15,6 +15,7 @@ import { Belfry } from "../../infra/constructs/belfry.ts";
 import type { BelfryProps } from "../../infra/constructs/belfry-props.ts";
 import { topology } from "../../src/stage/topology.ts";
 import { loadApps, stages } from "../support/own-project.ts";
+import { isAllowed } from "./policy.ts";
 import { code, image, newApp, resources } from "./synthesize.ts";
 
 const stage = { ...stages.prod, eventWebhook: { url: "https://hooks.example.com:8443/x", secret: "/prod/hook" } };
@@ -83,6 +84,23 @@ test("isolated subnets of another stack with all endpoints are taken, and so is 
   expect(() => app.synth()).not.toThrow();
 });
 
+test("the network of the stack that Belfry's is nested in is followed too, and so is one that this stack imports", () => {
+  const nested = (build: (stack: Stack) => Vpc, isApart: boolean): App => {
+    const app = newApp();
+    const parent = new Stack(app, "team", { env });
+    const vpc = build(isApart ? new Stack(app, "network", { env }) : parent) as IVpc;
+    into(new NestedStack(parent, "Jobs"), vpc);
+    return app;
+  };
+  for (const isApart of [false, true]) {
+    expect(() => nested((stack) => withEndpoints(stack, "sqs"), isApart).synth()).toThrow("missing: sqs)");
+    const print = vi.spyOn(console, "error").mockImplementation(() => {});
+    nested(withEndpoints, isApart).synth();
+    expect(print.mock.calls.flat().join("\n")).not.toContain("the routes of its subnets are in no template");
+    print.mockRestore();
+  }
+});
+
 test("each of two systems in one stack is held to its own migration and its own connections", () => {
   const app = newApp();
   const vpc = withEndpoints(new Stack(app, "network", { env })) as IVpc;
@@ -115,7 +133,7 @@ test("of a network that is looked up it is said once what Belfry calls from it",
   const said = print.mock.calls.flat().join("\n");
   print.mockRestore();
   const calls = "dynamodb, ecr.api, ecr.dkr, ecs, logs, s3, sqs, ssm";
-  expect(said.match(/the routes of its subnets are not in this app.*/g)).toEqual([
+  expect(said.match(/the routes of its subnets are in no template.*/g)).toEqual([
     expect.stringContaining(`From them it calls ${calls} `),
   ]);
 });
@@ -141,19 +159,39 @@ test("processes call by HTTPS, their database, a webhook's port, and what a stac
   expect(JSON.stringify(others)).toMatch(/DestinationSecurityGroupId.*DatabaseServer/);
 });
 
-test("a key of the app lets Logs and EventBridge use it for this account alone, and processes through their services", () => {
+test("a key of the app lets Logs and EventBridge use it for this account alone, and each process all that its calls need, through their services", () => {
   const stack = new Stack(newApp(), "keyed", { env });
   const key = new Key(stack, "Key");
-  into(stack, withEndpoints(stack) as IVpc, { encryptionKey: key });
+  const archived = { ...release, topology: { ...release.topology, archive: { format: "ndjson" } as const } };
+  into(stack, withEndpoints(stack) as IVpc, { encryptionKey: key, release: archived });
   const template = Template.fromStack(stack);
   const policy = JSON.stringify(resources(template, "AWS::KMS::Key")[0]?.Properties["KeyPolicy"]);
   expect(policy).toMatch(/"kms:EncryptionContext:aws:logs:arn".*log-group.*"logs\./);
   expect(policy).toMatch(/"aws:SourceAccount".*"events\.amazonaws\.com"/);
-  const used = resources(template, "AWS::IAM::Policy").flatMap(({ Properties }) =>
-    (Properties["PolicyDocument"] as { Statement: readonly Record<string, unknown>[] }).Statement.filter(({ Action }) =>
-      JSON.stringify(Action).includes("kms:"),
-    ),
-  );
-  expect(used.length).toBeGreaterThan(4);
-  for (const { Condition } of used) expect(JSON.stringify(Condition)).toMatch(/kms:ViaService.*(sqs|dynamodb)\./);
+  // What a call of each service asks the key for, by AWS's documentation of it.
+  const asked = [
+    [/^sqs:ReceiveMessage$/, "sqs", ["Decrypt"]],
+    [/^sqs:SendMessage$/, "sqs", ["GenerateDataKey", "Decrypt"]],
+    [/^dynamodb:(Get|Update)Item$/, "dynamodb", ["Decrypt"]],
+    [/^s3:PutObject$/, "s3", ["GenerateDataKey"]],
+  ] as const;
+  const roles = resources(template, "AWS::IAM::Policy").flatMap(({ Properties }) => {
+    const { Statement } = Properties["PolicyDocument"] as { Statement: readonly { Action: string | string[] }[] };
+    const [{ Ref: role } = { Ref: "" }] = Properties["Roles"] as { Ref: string }[];
+    const actions = Statement.flatMap(({ Action }) => Action);
+    return asked.filter(([call]) => actions.some((each) => call.test(each))).map((each) => ({ role, each }));
+  });
+  expect(new Set(roles.map(({ each: [, service] }) => service))).toEqual(new Set(["sqs", "dynamodb", "s3"]));
+  expect(new Set(roles.map(({ role }) => role)).size).toBeGreaterThan(3);
+  for (const { role, each } of roles)
+    for (const right of each[2]) {
+      const by = (via: string) => ({
+        action: `kms:${right}`,
+        resource: "Key.Arn",
+        context: { "kms:ViaService": `${via}.eu-west-1.amazonaws.com` },
+      });
+      expect([role, right, isAllowed(template, role, by(each[1]))]).toEqual([role, right, true]);
+      // Past every service it may not: it would read what is not its own.
+      expect([role, right, isAllowed(template, role, by("rds"))]).toEqual([role, right, false]);
+    }
 });

@@ -46,14 +46,15 @@ const protections = () => ({
     .map(({ Properties }) => Properties["DeletionProtection"]),
 });
 
-const look = async (over: Partial<Answers>) => {
+const findings = async (over: Partial<Answers>) => {
   signIn();
   const env = { AWS_REGION: "eu-west-1", AWS_ENDPOINT_URL: await account(over) };
   const { json } = await belfry(["doctor", "--stage", "prod", "--json"], {
     env: { ...env, BELFRY_PROJECT: join(folder, "belfry.config.ts") },
   });
-  return json.findings.filter(({ name }) => name !== "image");
+  return json.findings;
 };
+const look = async (over: Partial<Answers>) => (await findings(over)).filter(({ name }) => name !== "image");
 
 test("the first template of a new project has no protection, which would keep a failed deployment", () => {
   expect(protections()).toEqual({ stack: false, database: [false] });
@@ -87,14 +88,18 @@ test("doctor finds before the first deployment what would break it, in a project
   ]);
 });
 
-test("one switch protects the stack and its database, and asks whom its alarms reach", () => {
+test("one switch protects the stack and its database, and asks whom its alarms reach; doctor looks for no builder of a named image", async () => {
+  const isLookedFor = async () => (await findings({})).some(({ name }) => name === "image");
+  expect(await isLookedFor()).toBe(true);
   const file = join(folder, "infra/app.ts");
   const first = readFileSync(file, "utf8");
   const switched = first.replace("terminationProtection: false", "terminationProtection: true");
   writeFileSync(file, switched);
   expect(synthesize).toThrow(/stage "prod" has termination protection and its alarms reach no one/);
-  const heard = switched.replace('{ stage: "prod" }', '{ stage: "prod", subscribers: ["ops@example.com"] }');
-  writeFileSync(file, heard);
+  const props = '{ stage: "prod", subscribers: ["ops@example.com"], image: ContainerImage.fromRegistry("ours") }';
+  const heard = switched.replace('{ stage: "prod" }', props);
+  writeFileSync(file, `import { ContainerImage } from "aws-cdk-lib/aws-ecs";\n${heard}`);
   synthesize();
   expect(protections()).toEqual({ stack: true, database: [true] });
+  expect(await isLookedFor()).toBe(false);
 });

@@ -17,7 +17,11 @@ interface Statement {
   readonly Condition?: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 }
 
-const pseudo: Readonly<Record<string, string>> = { "AWS::Partition": "aws", "AWS::AccountId": "123456789012" };
+const pseudo: Readonly<Record<string, string>> = {
+  "AWS::Partition": "aws",
+  "AWS::AccountId": "123456789012",
+  "AWS::Region": "eu-west-1",
+};
 
 /** @param role the beginning of its logical id. */
 export function isAllowed(template: Template, role: string, right: Right): boolean {
@@ -29,12 +33,17 @@ export function isAllowed(template: Template, role: string, right: Right): boole
 }
 
 function isAbout({ Action, Resource, Condition = {} }: Statement, { action, resource, context = {} }: Right): boolean {
-  const holds = Object.entries(Condition).every(([operator, wanted]) => {
-    if (operator !== "Bool" && operator !== "StringEquals") throw new Error(`no condition "${operator}" here: add it`);
-    return Object.entries(wanted).every(([key, values]) => [values].flat().includes(context[key] ?? ""));
-  });
   const isNamed = (patterns: readonly string[], name: string): boolean => patterns.some((each) => like(each, name));
-  return holds && isNamed([Action].flat(), action) && isNamed([Resource].flat().map(textOf), resource);
+  if (!isNamed([Action].flat(), action) || !isNamed([Resource].flat().map(textOf), resource)) return false;
+  return Object.entries(Condition).every(([operator, wanted]) => {
+    if (operator !== "Bool" && operator !== "StringEquals") throw new Error(`no condition "${operator}" here: add it`);
+    return Object.entries(wanted).every(([key, values]) =>
+      [values]
+        .flat()
+        .map(textOf)
+        .includes(context[key] ?? ""),
+    );
+  });
 }
 
 function like(pattern: string, text: string): boolean {
@@ -42,11 +51,19 @@ function like(pattern: string, text: string): boolean {
   return new RegExp(`^${parts.join(".*")}$`).test(text);
 }
 
+interface Named {
+  readonly Ref?: string;
+  readonly "Fn::Join"?: readonly [string, readonly unknown[]];
+  readonly "Fn::GetAtt"?: readonly string[];
+}
+
 /** With CloudFormation's own names put in. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
-  const { Ref, "Fn::Join": join } = value as { Ref?: string; "Fn::Join"?: readonly [string, readonly unknown[]] };
+  const { Ref, "Fn::Join": join, "Fn::GetAtt": attribute } = value as Named;
   if (join !== undefined) return join[1].map(textOf).join(join[0]);
+  // By its logical id, without the hash behind it.
+  if (attribute !== undefined) return attribute.join(".").replace(/[0-9A-F]{8}(?=\.)/, "");
   const known = pseudo[Ref ?? ""];
   if (known === undefined) throw new Error(`${JSON.stringify(value)} is not known here: add it`);
   return known;

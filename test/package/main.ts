@@ -10,6 +10,7 @@ import { until } from "../proof/until.ts";
 import { withPassword } from "../support/local-start.ts";
 import { passOrFail, step } from "../support/steps.ts";
 import { combinations, passed } from "./combinations.ts";
+import { firstDeployment } from "./first-deployment.ts";
 import { writePrograms } from "./programs.ts";
 import { addMigration, runBundles } from "./release.ts";
 import { run, type Started, start } from "./world.ts";
@@ -49,6 +50,7 @@ async function check(folder: string): Promise<void> {
   await step("npm test", async () => passed(await run(project, "npm", "test")));
   await running(project, exercise);
   await step("a CommonJS CDK app synthesizes", () => run(project, "node", "cjs-app.cjs"));
+  await firstDeployment(folder, project);
   if (isAll) {
     await step("what a program that only enqueues installs", () => installedSize(folder));
     await combinations(folder, { folder: join(folder, version), version });

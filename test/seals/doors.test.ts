@@ -2,10 +2,14 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { checkApps } from "../../src/define/check.ts";
 import { defineApp, defineGraph, defineJob, defineSchedule } from "../../src/compose/index.ts";
+import { definitionOf } from "../../src/define/define-job.ts";
+import { type JobInput, newJob } from "../../src/define/new-job.ts";
 import { registry } from "../../src/define/definition.ts";
 import { writeKinds } from "../../src/insight/kinds.ts";
 import { isGraph, planRun } from "../../src/run/run-graph.ts";
+import { toSettlement } from "../../src/run/settler.ts";
 import { openApi } from "../api/harness.ts";
+import { world } from "../core/world.ts";
 
 const payload = z.object({ card: z.string() });
 const pay = defineJob({ id: "pay", seal: "payroll", payload, run() {} });
@@ -51,8 +55,25 @@ test("a schedule's payload that would be stored as it is, is refused, in code an
   expect(JSON.stringify(refused.body)).toContain("its job seals it");
 });
 
-test("SQL cannot seal, and says so", async () => {
-  const { pool, insight } = await openApi([app]);
+test("a row and a result that a way forgot to seal are refused before a store has them", () => {
+  const row = { payload: { card: "4111" } } as Partial<JobInput> as JobInput;
+  expect(() => newJob(definitionOf(pay), row)).toThrow('the payload of "pay" is not sealed: this is a defect');
+  const ended = { kind: "pay" } as Parameters<typeof toSettlement>[2];
+  const outcome = { is: "success", result: { card: "4111" } } as const;
+  const settle = () => toSettlement(world(), registry([app]), ended, { outcome, children: [] });
+  expect(settle).toThrow('the result of "pay" is not sealed: this is a defect');
+});
+
+test("SQL cannot seal, and says so; what it wrote for the release before the seal needs the right to reveal", async () => {
+  const caller = { name: "support", role: "operate", hides: true } as const;
+  const { call, pool, insight } = await openApi([app], { caller });
+  const before = defineApp({ name: "payroll", jobs: [defineJob({ id: "pay", payload, run() {} })] });
+  await insight.run(writeKinds, registry([before]));
+  await pool.query(`select belfry.enqueue('pay', '{"card": "4111"}')`);
+  const { rows } = await pool.query<{ id: string }>("select id from belfry.job");
+  const shown = JSON.stringify((await call("GET", `/jobs/${rows[0]?.id}`)).body);
+  expect(shown).toContain('"kind":"pay"');
+  expect(shown).not.toContain("4111");
   await insight.run(writeKinds, registry([app]));
   await expect(pool.query(`select belfry.enqueue('pay', '{"card": "4111"}')`)).rejects.toThrow(
     "its payload is sealed, and SQL has no key",
@@ -61,8 +82,15 @@ test("SQL cannot seal, and says so", async () => {
 
 test("a hook that would run where no key is, and a name that is none, are refused", () => {
   const hooked = defineJob({ id: "hooked", seal: "Pay Roll", payload, run() {}, async onSettled() {} });
-  const problems = checkApps([defineApp({ name: "payroll", jobs: [hooked] })], "dev");
-  expect(problems.map(({ field }) => field)).toEqual(["seal", "onSettled"]);
+  const held = defineJob({
+    id: "held",
+    seal: "payroll",
+    payload,
+    debounce: { key: ({ card }) => card, for: "1m", keep: (_, next) => next },
+    run() {},
+  });
+  const problems = checkApps([defineApp({ name: "payroll", jobs: [hooked, held] })], "dev");
+  expect(problems.map(({ field }) => field)).toEqual(["seal", "onSettled", "debounce.keep"]);
 });
 
 test("a second signal is refused and says that nothing was compared, also when its payload is the same", async () => {

@@ -22,6 +22,8 @@ import { createTestSystem } from "belfry/testing";
 const planted = "4111-1111-1111-1111";
 const payload = z.object({ card: z.string() });
 const seen: unknown[] = [];
+/** A release whose schema refuses what the one before took. */
+let isStricter = false;
 
 const pay = defineJob({
   id: "pay",
@@ -47,10 +49,16 @@ const note = defineJob({
 const refused = defineJob({
   id: "refused",
   seal: "payroll",
-  payload: payload.refine(({ card }) => !card.startsWith("late"), { error: ({ input }) => JSON.stringify(input) }),
+  payload: payload.refine(() => !isStricter, { error: ({ input }) => JSON.stringify(input) }),
   run({ card }) {
     throw new PermanentError(`no account of ${card}`, { code: "NO_ACCOUNT" });
   },
+});
+const unkept = defineJob({
+  id: "unkept",
+  seal: "payroll",
+  payload,
+  run: ({ card }) => ({ [card]: () => {} }) as unknown as Record<string, null>,
 });
 const everyNight = defineSchedule({
   id: "nightly",
@@ -99,7 +107,11 @@ const graph = defineGraph({
 });
 /** Not sealed: what it is given is found in the dump. */
 const open = defineJob({ id: "open", payload: z.object({ text: z.string() }), run: () => {} });
-const app = defineApp({ name: "payroll", jobs: [pay, note, refused, toAll, graph, open], schedules: [everyNight] });
+const app = defineApp({
+  name: "payroll",
+  jobs: [pay, note, refused, unkept, toAll, graph, open],
+  schedules: [everyNight],
+});
 
 /** Every row of every table of the database, as text. */
 async function dumped(database: Pool): Promise<string> {
@@ -119,6 +131,8 @@ test("nothing that a sealed job is given, returns, throws or logs stands in any 
   await using system = await createTestSystem({ apps: [app], at: "2031-01-01T17:58:00Z" });
   const { id } = await pay.enqueue({ card: planted });
   const bad = await refused.enqueue({ card: planted });
+  const late = await refused.enqueue({ card: planted }, { delay: "90s" });
+  const odd = await unkept.enqueue({ card: planted });
   const rescued = await note.enqueue({ card: planted });
   system.crash("before-settle");
   const client = await system.database.connect();
@@ -133,7 +147,9 @@ test("nothing that a sealed job is given, returns, throws or logs stands in any 
   await system.advance("1m");
   const { rows: runs } = await system.database.query<{ id: string }>("select id from belfry.run where kind = 'payday'");
   await system.signal(runs[0]?.id as Parameters<typeof system.signal>[0], "approval", { card: planted });
+  isStricter = true;
   await system.advance("2m");
+  isStricter = false;
 
   const text = await dumped(system.database);
   expect(text.split("\n").filter((row) => row.includes(planted))).toEqual([]);
@@ -145,11 +161,10 @@ test("nothing that a sealed job is given, returns, throws or logs stands in any 
     payload: { card: planted },
     result: { paid: planted },
   });
-  expect(await system.job(bad.id)).toMatchObject({
-    state: "FAILED",
-    errorCode: "NO_ACCOUNT",
-    errorMessage: "[sealed]",
-  });
+  const withheld = { state: "FAILED", errorMessage: "[sealed]" };
+  expect(await system.job(bad.id)).toMatchObject({ ...withheld, errorCode: "NO_ACCOUNT" });
+  expect(await system.job(late.id)).toMatchObject({ ...withheld, errorCode: "INVALID_PAYLOAD" });
+  expect(await system.job(odd.id)).toMatchObject({ ...withheld, errorCode: "INVALID_RESULT" });
   expect(await system.job(run.id)).toMatchObject({ state: "SUCCESS" });
   expect(await system.job(rescued.id)).toMatchObject({ state: "SUCCESS" });
   const { rows: lost } = await system.database.query("select kind from belfry.job where interruptions > 0");

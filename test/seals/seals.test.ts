@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { randomBytes } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { openSeals } from "../../src/aws/seals.ts";
+import { sealValue } from "../../src/machine/seal.ts";
 
 const localKey = () => `local:${randomBytes(32).toString("base64")}`;
 const sealsOf = (keys: Readonly<Record<string, string>>, kmsEndpoint: string | null = null, nowMs = () => 0) =>
@@ -19,6 +20,11 @@ test("a text opens in another process with the key, also after the key was rotat
   expect(await sealsOf({ payroll: fresh }).open(pay, await rotated.seal(pay, "newer"))).toBe("newer");
   await expect(sealsOf({ payroll: others }).open(pay, sealed)).rejects.toThrow('what "pay" is given was changed');
   await expect(sealsOf({ "*": old }).open({ ...pay, name: "loans" }, sealed)).rejects.toThrow('sealed by "payroll"');
+});
+
+test("what is too large once it is sealed is refused with its size", async () => {
+  const kept = sealValue(sealsOf({ payroll: localKey() }), pay, "x".repeat(90), 100);
+  await expect(kept).rejects.toThrow(/what "pay" seals is \d{3} bytes once it is sealed; the limit is 100/);
 });
 
 test("one key for every name still gives each name its own", async () => {

@@ -3,7 +3,8 @@
  * outside targets, exercised through its API with the scenario of `npm run deploy:emulator`, judged as `npm run demo` is, by
  * tables and the targets' ledgers, and destroyed. Takes two hours and costs what the stage costs for them. `-- --preflight` stops
  * before anything is deployed, `--image URI` and `--fakes-image URI` take images that others built, `--keep` destroys nothing,
- * `--endpoint URL` looks at an emulator instead, and `--local` judges a system on this machine by the same task.
+ * `--endpoint URL` looks at an emulator instead, and `--local` judges a system on this machine by the same task. `--list` says
+ * what only an account can show.
  */
 import { project } from "../support/own-project.ts";
 import { mkdirSync } from "node:fs";
@@ -16,6 +17,7 @@ import { type Cdk, cdkAt, stackOf } from "../emulator/cdk.ts";
 import { physicalIds } from "../emulator/deployed.ts";
 import { cancels, type DeployedApi, fires, health, once, retries, succeeds } from "../emulator/scenario.ts";
 import { passOrFail, step } from "../support/steps.ts";
+import { onlyAnAccount } from "./only-an-account.ts";
 import { judgement } from "./judgement.ts";
 import { judgeLocal, tell } from "./judge-local.ts";
 import { callerAccount, type Images, preflight } from "../../src/cli/preflight.ts";
@@ -33,10 +35,12 @@ async function main(): Promise<number> {
       image: { type: "string" },
       "fakes-image": { type: "string" },
       local: { type: "boolean" },
+      list: { type: "boolean" },
       preflight: { type: "boolean" },
       keep: { type: "boolean" },
     },
   });
+  if (values.list === true) return tellWhatIsLeft();
   if (values.local === true) return passOrFail(() => judgeLocal(folder));
   const region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"];
   if (!region) return refused("AWS_REGION is not set: name the region to deploy to, for example eu-west-1");
@@ -91,6 +95,12 @@ async function exercise(cdk: Cdk, aws: Aws, { image, fakes }: Images): Promise<v
   const log = idOf(cdk.template(), await physicalIds(aws, stage), "AWS::Logs::LogGroup", /FakesLog/);
   const report = await step("the examples, which take about an hour", () => judgement(aws, log, console.log));
   tell(report);
+  tellWhatIsLeft();
+}
+
+function tellWhatIsLeft(): 0 {
+  console.log(onlyAnAccount);
+  return 0;
 }
 
 /** Says what is left on purpose: queues, logs and the lock table outlive their stack, and a snapshot the database. */
