@@ -5,6 +5,7 @@ import type { Debounced, Json, NewJob } from "../../../src/machine/job.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import { type Inserted, type InsertResult } from "../../../src/machine/store.ts";
 import type { JobRow } from "./rows.ts";
+import { groupOf } from "./slots.ts";
 import { waitsAgain } from "./turns.ts";
 import { idOf, type Tables } from "./tables.ts";
 
@@ -22,12 +23,15 @@ const fromNoSchedule: FromSchedule = {
 /** Inserts jobs in the order of the input; rows due within the dispatch window are dispatched, one row for each lane. */
 export function insert(t: Tables, jobs: readonly NewJob[]): Inserted {
   const queued: JobRow[] = [];
-  const results = jobs.map((job) => insertOne(t, job, queued));
+  const results = jobs.map((job) => insertOne(t, job, queued, { mayHold: true }));
+  const freed = [...new Set(results.flatMap(({ id, created }) => (created ? heldKey(t.jobs.row(Number(id))) : [])))];
   const keys = jobs.flatMap(({ turn }, at) => (results[at]?.created === true ? (turn?.heldOn ?? []) : []));
   const turns = { lanes: [], keys: [...new Set(keys)] };
   const batches = jobs.flatMap(({ kind, batch }) => (batch === undefined ? [] : { kind, ...batch }));
-  return { results, aftermath: { ...noAftermath, outbox: t.dispatch(queued), turns, batches } };
+  return { results, aftermath: { ...noAftermath, outbox: t.dispatch(queued), freed, turns, batches } };
 }
+
+const heldKey = ({ turn, heldOn }: JobRow): string[] => (turn !== undefined || heldOn === null ? [] : [heldOn]);
 
 /** Sealed twice, one payload has two texts, so what is sealed is not compared. */
 const isSame = (one: Json, other: Json): boolean => isSealed(one) || isSealed(other) || isDeepStrictEqual(one, other);
@@ -40,7 +44,7 @@ export function insertOne(
   {
     dispatchWindowMs = t.dispatchWindowMs,
     ...from
-  }: Partial<FromSchedule & FromRun> & { dispatchWindowMs?: number } = {},
+  }: Partial<FromSchedule & FromRun> & { dispatchWindowMs?: number; mayHold?: boolean } = {},
   reason: string | null = null,
 ): InsertResult {
   if (job.debounce !== undefined) return joinBurst(t, job, job.debounce, queued);
@@ -57,7 +61,7 @@ function joinBurst(t: Tables, job: NewJob, by: Debounced, queued: JobRow[]): Ins
   const key = JSON.stringify([job.kind, by.key]);
   const known = t.jobs.get(t.bursts.get(key) ?? 0);
   if (known === undefined || !isOpen(known)) {
-    const begun = insertOne(t, { ...job, debounce: undefined }, queued);
+    const begun = insertOne(t, { ...job, debounce: undefined }, queued, { mayHold: true });
     const row = t.jobs.row(Number(begun.id));
     const changed = t.change(row, { joined: 0, dueAtMost: row.createdAt + by.maxMs });
     queued.splice(0, queued.length, ...queued.map((each) => (each.id === row.id ? changed : each)));
@@ -94,11 +98,15 @@ const inNoRun: FromRun = {
 function newRow(
   t: Tables,
   job: NewJob,
-  { until, ...from }: FromSchedule & Partial<FromRun> & { until: number },
+  { until, mayHold = false, ...from }: FromSchedule & Partial<FromRun> & { until: number; mayHold?: boolean },
 ): JobRow {
   const now = t.now();
   const dueAt = (job.dueAt ?? now) + job.delayMs + (from.wait?.ms ?? 0);
-  const soon = dueAt <= until && from.blocked !== true && job.turn === undefined;
+  const heldOn =
+    mayHold && dueAt <= now && job.turn === undefined && job.batch === undefined
+      ? heldBehind(t, job, dueAt)
+      : undefined;
+  const soon = dueAt <= until && from.blocked !== true && job.turn === undefined && heldOn === undefined;
   return {
     id: t.draw("job"),
     kind: job.kind,
@@ -106,7 +114,7 @@ function newRow(
     payload: job.payload,
     lane: job.lane,
     state: soon ? "QUEUED" : "PENDING",
-    ...waitsAgain(job),
+    ...(heldOn === undefined ? waitsAgain(job) : { hold: "slot", heldOn }),
     turn: job.turn,
     dueAt,
     joined: null,
@@ -145,3 +153,14 @@ function newRow(
     createdAt: now,
   };
 }
+
+/** The first of its keys that an earlier job is held for: its claim would hold it there. */
+const heldBehind = (t: Tables, { slotKeys }: NewJob, dueAt: number): string | undefined =>
+  slotKeys.find((key) => {
+    const { onRefusal, reason } = groupOf(t, key);
+    return (
+      onRefusal === "hold" &&
+      reason === "slot" &&
+      t.inStates("PENDING", "RETRY_WAIT").some((row) => row.heldOn === key && !row.blocked && row.dueAt <= dueAt)
+    );
+  });

@@ -120,7 +120,7 @@ export function addPage(
   const queued: JobRow[] = [];
   for (const { job } of page.targets) freeWithdrawnKey(t, job);
   const results = page.targets.map(({ job, row }) =>
-    insertOne(t, job, queued, { runId: run.id, hasCondition: row !== null, askedRow: row }),
+    insertOne(t, job, queued, { runId: run.id, hasCondition: row !== null, askedRow: row, mayHold: true }),
   );
   const created = results.filter((result) => result.created).length;
   addDelta(t, run.id, { total: created });
