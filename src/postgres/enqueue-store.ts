@@ -150,7 +150,7 @@ function insertOf(
   const turns = turnColumns(policies);
   if (isSome(({ batch }) => batch !== undefined)) return [insertBatchJobs, [...values, ...turns, batchKeys(policies)]];
   if (isSome(({ turn }) => turn !== undefined)) return [insertTurnJobs, [...values, ...turns]];
-  if (isSome(({ slotKeys }) => slotKeys.length > 0)) return [insertSlotJobs, [...values]];
+  if (isSome(({ slotKeys }) => slotKeys.length > 0)) return [insertSlotJobs, [...values, jobsOf(policies)]];
   return [isSome(({ key }) => key !== null) ? insertKeyedJobs : insertJobs, [...values]];
 }
 
@@ -209,6 +209,12 @@ const turnColumns = ({ policies }: Policies): unknown[] => [
   policies.map(({ turn }) => turn?.heldOn),
   policies.map(({ turn }) => turn?.weight),
 ];
+
+const jobsOf = ({ policies, places }: Policies): number[] => {
+  const counts = policies.map(() => 0);
+  for (const place of places) counts[place - 1] = (counts[place - 1] ?? 0) + 1;
+  return counts;
+};
 
 const batchKeys = ({ policies }: Policies): unknown[] => policies.map(({ batch }) => batch?.key);
 

@@ -38,6 +38,7 @@ export const firstMoves = `${firstEvents}, posted as (
 
 /** What differs between jobs that are dispatched when they are due and those that wait for their turn or a slot. */
 interface Waits {
+  readonly before: string;
   readonly given: string;
   readonly columns: string;
   readonly look: string;
@@ -46,15 +47,23 @@ interface Waits {
   readonly values: string;
   readonly answer: string;
 }
-const forTime: Waits = { given: "", columns: "", look: "", isDue: "", into: "", values: "", answer: "" };
-/** A job that is due, behind one that is held for the same key, begins held for it: its claim would do nothing else. */
+const forTime: Waits = { before: "", given: "", columns: "", look: "", isDue: "", into: "", values: "", answer: "" };
+/**
+ * A job that is due begins held for the first of its keys that an earlier job is held for, or that more jobs of this call need than
+ * it has slots: its claim would hold it there. The wake after the commit sends those that get their slots.
+ */
 const forSlot: Waits = {
   ...forTime,
+  before: `asked as materialized (
+  select k.key, sum(p.jobs) as jobs from unnest($11::text[], $17::int[]) as p (slots, jobs) cross join lateral unnest(p.slots::text[]) as k (key)
+  group by k.key
+), `,
   look: ` left join lateral (
     select k.key as held_on from unnest(h.slots::text[]) with ordinality as k (key, place)
     join belfry.slot_group g on g.key = belfry.rule_of(k.key) and g.on_refusal = 'hold' and g.reason = '${reasons.slot}'
-    cross join lateral (select due_at from belfry.job where ${heldInOrder("k.key")} limit 1) first
-    where t.due_at <= belfry.now() and first.due_at <= t.due_at
+    join asked a on a.key = k.key
+    left join lateral (select due_at from belfry.job where ${heldInOrder("k.key")} limit 1) first on true
+    where t.due_at <= belfry.now() and (a.jobs > g.size or first.due_at <= t.due_at)
     order by k.place limit 1
   ) b on true`,
   isDue: " and b.held_on is null",
@@ -83,7 +92,7 @@ const forBatch: Waits = {
 
 /** `$n` as below; `how` they are written: in which order, and what happens to a key that exists. */
 const insertText = (how: string, waits: Waits = forTime): string => `
-with how as materialized (
+with ${waits.before}how as materialized (
   select *, h.slots::text[] as slot_keys, belfry.at(h.expires) as expires_at,
     t.due_at <= belfry.now() + belfry.span($15::float8)${waits.isDue} as is_due
   from unnest($5::text[], $6::text[], $7::int[], $8::int[], $9::bigint[], $10::text[], $11::text[], $12::float8[], $13::float8[],
@@ -135,7 +144,7 @@ const byKey = `order by belfry.key_hash(h.kind, g.key), g.ord
  */
 export const insertKeyedJobs = keptForAnySize<InsertedRow>("insert-keyed")(insertText(byKey));
 
-/** The same, of which some need slots. */
+/** The same, of which some need slots: $17 how many jobs a policy has. */
 export const insertSlotJobs = keptForAnySize<InsertedRow>("insert-slots")(insertText(byKey, forSlot));
 
 /** The same, of which some wait for their turn: $17 what they are held on $18 weights, by policy. */

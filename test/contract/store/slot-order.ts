@@ -72,9 +72,10 @@ function keeping(open: OpenStore): void {
 
   test("a new job behind one that is held for its key begins held: no message, and the wake after its commit looks at it", async () => {
     const { store } = at();
-    await store.installSlots([cap(1), lock]);
+    await store.installSlots([cap(3), lock]);
     const now = await store.now();
     const runs = await running(store, { slotKeys: ["cap:x", "lock:l"] });
+    for (const each of [capped, capped]) await running(store, each);
     const held = await claimOne(store, await insertOne(store, capped));
     const { results, aftermath } = await store.insert([
       aJob({ slotKeys: ["lock:l", "cap:x"] }),
@@ -92,6 +93,20 @@ function keeping(open: OpenStore): void {
     expect((await wakeNext(store)).jobId).toBe(held.jobId);
     await settleOne(store, { ...held, attempt: 1 });
     expect(await wakeNext(store)).toMatchObject({ jobId: behind, state: "RUNNING", generation: 1 });
+  });
+
+  test("where one call needs more slots of a key than there are, its jobs begin held, and the wake sends the earliest due", async () => {
+    const { store } = at();
+    await store.installSlots([cap(1)]);
+    const { results, aftermath } = await store.insert([
+      aJob(capped),
+      aJob({ ...capped, delayMs: minute }),
+      aJob({ ...capped, dueAt: (await store.now()) - 1 }),
+    ]);
+    expect(only(aftermath.outbox).messages.map(({ jobId }) => jobId)).toEqual([results[1]?.id]);
+    expect(aftermath.freed).toEqual(["cap:x"]);
+    expect(await wakeNext(store)).toMatchObject({ jobId: results[2]?.id, state: "RUNNING" });
+    expect(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).toEqual([]);
   });
 
   test("of two newcomers in one claim the one that was due first has the slot, whichever was made first", async () => {

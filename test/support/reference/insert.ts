@@ -23,7 +23,7 @@ const fromNoSchedule: FromSchedule = {
 /** Inserts jobs in the order of the input; rows due within the dispatch window are dispatched, one row for each lane. */
 export function insert(t: Tables, jobs: readonly NewJob[]): Inserted {
   const queued: JobRow[] = [];
-  const results = jobs.map((job) => insertOne(t, job, queued, { mayHold: true }));
+  const results = jobs.map((job) => insertOne(t, job, queued, { beside: jobs }));
   const freed = [...new Set(results.flatMap(({ id, created }) => (created ? heldKey(t.jobs.row(Number(id))) : [])))];
   const keys = jobs.flatMap(({ turn }, at) => (results[at]?.created === true ? (turn?.heldOn ?? []) : []));
   const turns = { lanes: [], keys: [...new Set(keys)] };
@@ -44,7 +44,7 @@ export function insertOne(
   {
     dispatchWindowMs = t.dispatchWindowMs,
     ...from
-  }: Partial<FromSchedule & FromRun> & { dispatchWindowMs?: number; mayHold?: boolean } = {},
+  }: Partial<FromSchedule & FromRun> & { dispatchWindowMs?: number; beside?: readonly NewJob[] } = {},
   reason: string | null = null,
 ): InsertResult {
   if (job.debounce !== undefined) return joinBurst(t, job, job.debounce, queued);
@@ -61,7 +61,7 @@ function joinBurst(t: Tables, job: NewJob, by: Debounced, queued: JobRow[]): Ins
   const key = JSON.stringify([job.kind, by.key]);
   const known = t.jobs.get(t.bursts.get(key) ?? 0);
   if (known === undefined || !isOpen(known)) {
-    const begun = insertOne(t, { ...job, debounce: undefined }, queued, { mayHold: true });
+    const begun = insertOne(t, { ...job, debounce: undefined }, queued);
     const row = t.jobs.row(Number(begun.id));
     const changed = t.change(row, { joined: 0, dueAtMost: row.createdAt + by.maxMs });
     queued.splice(0, queued.length, ...queued.map((each) => (each.id === row.id ? changed : each)));
@@ -98,14 +98,11 @@ const inNoRun: FromRun = {
 function newRow(
   t: Tables,
   job: NewJob,
-  { until, mayHold = false, ...from }: FromSchedule & Partial<FromRun> & { until: number; mayHold?: boolean },
+  { until, beside, ...from }: FromSchedule & Partial<FromRun> & { until: number; beside?: readonly NewJob[] },
 ): JobRow {
   const now = t.now();
   const dueAt = (job.dueAt ?? now) + job.delayMs + (from.wait?.ms ?? 0);
-  const heldOn =
-    mayHold && dueAt <= now && job.turn === undefined && job.batch === undefined
-      ? heldBehind(t, job, dueAt)
-      : undefined;
+  const heldOn = dueAt <= now ? heldBehind(t, job, { dueAt, beside }) : undefined;
   const soon = dueAt <= until && from.blocked !== true && job.turn === undefined && heldOn === undefined;
   return {
     id: t.draw("job"),
@@ -154,13 +151,18 @@ function newRow(
   };
 }
 
-/** The first of its keys that an earlier job is held for: its claim would hold it there. */
-const heldBehind = (t: Tables, { slotKeys }: NewJob, dueAt: number): string | undefined =>
-  slotKeys.find((key) => {
-    const { onRefusal, reason } = groupOf(t, key);
-    return (
-      onRefusal === "hold" &&
-      reason === "slot" &&
-      t.inStates("PENDING", "RETRY_WAIT").some((row) => row.heldOn === key && !row.blocked && row.dueAt <= dueAt)
-    );
+/** The first of its keys that an earlier job is held for, or that more jobs of the call need than it has slots. */
+function heldBehind(
+  t: Tables,
+  { slotKeys }: NewJob,
+  { dueAt, beside }: { dueAt: number; beside: readonly NewJob[] | undefined },
+): string | undefined {
+  if (beside?.every(({ turn, batch }) => turn === undefined && batch === undefined) !== true) return undefined;
+  return slotKeys.find((key) => {
+    const { size, onRefusal, reason } = groupOf(t, key);
+    const needed = beside.filter((each) => each.slotKeys.includes(key)).length;
+    const isBehind = (row: JobRow): boolean => row.heldOn === key && !row.blocked && row.dueAt <= dueAt;
+    const waits = (): boolean => needed > size || t.inStates("PENDING", "RETRY_WAIT").some(isBehind);
+    return onRefusal === "hold" && reason === "slot" && waits();
   });
+}

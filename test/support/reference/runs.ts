@@ -120,7 +120,12 @@ export function addPage(
   const queued: JobRow[] = [];
   for (const { job } of page.targets) freeWithdrawnKey(t, job);
   const results = page.targets.map(({ job, row }) =>
-    insertOne(t, job, queued, { runId: run.id, hasCondition: row !== null, askedRow: row, mayHold: true }),
+    insertOne(t, job, queued, {
+      runId: run.id,
+      hasCondition: row !== null,
+      askedRow: row,
+      beside: page.targets.map(({ job }) => job),
+    }),
   );
   const created = results.filter((result) => result.created).length;
   addDelta(t, run.id, { total: created });
