@@ -250,8 +250,7 @@ function reopenSome(open: OpenStore): void {
 
   test("batches are never merged, and are taken up to so many messages, but one in any case", async () => {
     const { store, advance } = at();
-    for (const jobs of [3, 2, 1, 1])
-      await store.insert(Array.from({ length: jobs }, () => aJob()));
+    for (const jobs of [3, 2, 1, 1]) await store.insert(Array.from({ length: jobs }, () => aJob()));
     await advance(minute);
     const pages: number[][] = [];
     for (const messagesMax of [1, 3, 3]) {
