@@ -261,8 +261,8 @@ function rowsOfEra({ spec, after, until }: Era, seen: readonly Seen[]): readonly
   if (!spec.enabled) return [];
   const parsed = spec.expression.form === "cron" ? parseCron(spec.expression.cron) : null;
   if (parsed?.ok !== true) throw new Error("not a cron expression");
-  // A reading is at most a day from its instant, unless a calendar moves it.
-  const isNear = ({ reading }: Seen): boolean => reading > after - 24 * hour && reading < until + 24 * hour;
+  // A reading is less than two days from its instant, also over the date line, unless a calendar moves it.
+  const isNear = ({ reading }: Seen): boolean => reading > after - 48 * hour && reading < until + 48 * hour;
   const near = spec.calendars === undefined ? seen.filter(isNear) : seen;
   return rowsByHand(parsed.cron, spec.dst, near, spec.calendars).filter(
     (row) => row.nominalAt > after && row.nominalAt <= until,

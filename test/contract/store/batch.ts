@@ -32,20 +32,20 @@ export function batchContract(open: OpenStore): void {
   describe("batches", () => {
     test("a started job takes along those of its kind, key and lane that wait, the earliest first, up to the most of a call", async () => {
       const { store, advance } = at();
-      const ids = await insertMany(store, [one(), one(), one(), one(), one(), one({ batch: { ...batch, key: "b" } })]);
       await insertMany(store, [one({ kind: "other" }), one({ lane: "other" }), aJob({ kind: "index" })]);
+      const ids = await insertMany(store, [one({ batch: { ...batch, key: "b" } }), one(), one(), one(), one(), one()]);
       await advance(waitMs);
-      const { jobs, outbox } = await started(store, only(ids.slice(1, 2)));
+      const { jobs, outbox } = await started(store, only(ids.slice(2, 3)));
       expect(jobs.map(({ jobId, isStarted }) => [jobId, isStarted])).toEqual([
-        [ids[1], true],
-        ...[0, 2, 3].map((n) => [ids[n], false]),
+        [ids[2], true],
+        ...[1, 3, 4].map((n) => [ids[n], false]),
       ]);
       expect(outbox).toEqual([]);
-      expect(new Set(jobs.map(({ of }) => of))).toEqual(new Set([ids[1]]));
+      expect(new Set(jobs.map(({ of }) => of))).toEqual(new Set([ids[2]]));
       const others = jobs.slice(1).map((job) => job.jobId);
       const { claimed } = await store.claim(jobs.slice(1), { worker: "w", alone: false });
       expect(claimed.map(({ jobId, attempt }) => [jobId, attempt])).toEqual(others.map((id) => [id, 1]));
-      for (const id of others) expect((await show(store, id)).job).toMatchObject({ batchKey: "a", batchOf: ids[1] });
+      for (const id of others) expect((await show(store, id)).job).toMatchObject({ batchKey: "a", batchOf: ids[2] });
     });
 
     test("what waits for others is due at once then, and what waits for its own time or is held is left", async () => {
@@ -77,6 +77,23 @@ export function batchContract(open: OpenStore): void {
       expect(only(only(outbox).messages)).toMatchObject({ jobId: far, generation: 1 });
       expect(jobs.at(-1)).toMatchObject({ jobId: far, generation: 1, isStarted: false });
       expect((await show(store, far as JobId)).job).toMatchObject({ state: "QUEUED", generation: 1 });
+    });
+
+    test("two that start in two lanes are two calls, and one without a batch key is in none", async () => {
+      const { store, advance } = at();
+      const ids = await insertMany(store, [
+        one(),
+        one({ lane: "other" }),
+        one({ batch: undefined }),
+        one({ lane: "other" }),
+      ]);
+      await advance(waitMs);
+      const { jobs } = await started(store, ...ids.slice(0, 3));
+      expect(jobs.map(({ jobId, of }) => [jobId, of])).toEqual([
+        [ids[0], ids[0]],
+        [ids[1], ids[1]],
+        [ids[3], ids[1]],
+      ]);
     });
 
     test("of a full batch the first is due now, once, and a batch that is not full waits", async () => {
