@@ -57,10 +57,14 @@ export async function insertOne(store: Store, over: Partial<NewJob> = {}): Promi
   return only(results).id;
 }
 
-/** Each by a call of its own: of a call that needs more slots than there are, all would begin held. */
+/** In one call; those that need slots each by its own, because of a call that needs more than there are all begin held. */
 export async function insertMany(store: Store, jobs: readonly Partial<NewJob>[]): Promise<readonly JobId[]> {
+  const pages = jobs.some(({ slotKeys = [] }) => slotKeys.length > 0) ? jobs.map((job) => [job]) : [jobs];
   const ids: JobId[] = [];
-  for (const over of jobs) ids.push(await insertOne(store, over));
+  for (const page of pages) {
+    const { results } = await store.insert(page.map((over) => aJob(over)));
+    ids.push(...results.map(({ id }) => id));
+  }
   return ids;
 }
 
