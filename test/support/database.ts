@@ -1,5 +1,5 @@
 import { Pool } from "pg";
-import { inject } from "vitest";
+import { expect, inject } from "vitest";
 import { type Connections, openConnections } from "../../src/postgres/connect.ts";
 import { createSession } from "../../src/postgres/session.ts";
 import { createTally } from "../../src/postgres/tally.ts";
@@ -35,28 +35,23 @@ export interface FreshOptions {
   readonly own?: boolean;
 }
 
-/** A database and its connections, between two tests: opening them and learning the tables again costs more than most tests. */
-interface Kept {
-  readonly url: string;
-  readonly pool: Pool;
-  readonly connections: Connections;
-  /** What its connections were opened with. */
-  readonly way: string;
-}
-
-const free: Kept[] = [];
-
 /**
- * A migrated, empty database, which a test before may have used with the same connections: a test must not change tables, and what
- * watches new connections sees none, unless it asks for its own.
+ * A migrated, empty database. Making one takes 40 ms and more, so those that only held rows are emptied and used again:
+ * a test must not change tables unless it asks for its own.
  */
 export async function freshDatabase(options: FreshOptions = {}): Promise<TestDatabase> {
-  const { connections: main = 4, txConnections = 2, prepare = true, own: isOwn = false } = options;
-  const way = JSON.stringify({ main, txConnections, prepare });
-  const place = isOwn ? -1 : free.findLastIndex((each) => each.way === way);
-  const kept = free.splice(place, place < 0 ? 0 : 1)[0] ?? (await openNew({ main, txConnections, prepare }, way));
-  const { url, pool, connections } = kept;
-  let isOpen = true;
+  const isOwn = options.own === true;
+  const free = emptiedOf(expect.getState().testPath ?? "");
+  const url = (isOwn ? undefined : free.pop()) ?? (await create(inject("postgresTemplate")));
+  const pool = new Pool({ connectionString: url, max: 8 });
+  pool.on("error", () => {});
+  const connections = openConnections({
+    url,
+    applicationName: "belfry test",
+    connections: options.connections ?? 4,
+    txConnections: options.txConnections ?? 2,
+    prepare: options.prepare ?? true,
+  });
   return {
     url,
     pool,
@@ -66,38 +61,13 @@ export async function freshDatabase(options: FreshOptions = {}): Promise<TestDat
     tally: createTally(createSession(connections.main, connections.where)),
     clock: testClock(pool),
     async close() {
-      if (!isOpen) return;
-      isOpen = false;
-      if (!isOwn && [pool, connections.main, connections.tx].every(isIdle)) {
-        await empty(pool);
-        free.push(kept);
-        return;
-      }
       await connections.close();
-      if (!pool.ending) await pool.end();
-      await drop(url);
+      if (!isOwn) await empty(pool);
+      await pool.end();
+      if (isOwn) await drop(url);
+      else free.push(url);
     },
   };
-}
-
-/** A client that is still out may do anything, and a test may have closed the pool: such a database is not used again. */
-const isIdle = (pool: Pool): boolean => !pool.ending && pool.idleCount === pool.totalCount && pool.waitingCount === 0;
-
-async function openNew(
-  { main, txConnections, prepare }: { main: number; txConnections: number; prepare: boolean },
-  way: string,
-): Promise<Kept> {
-  const url = await create(inject("postgresTemplate"));
-  const pool = new Pool({ connectionString: url, max: 8 });
-  pool.on("error", () => {});
-  const connections = openConnections({
-    url,
-    applicationName: "belfry test",
-    connections: main,
-    txConnections,
-    prepare,
-  });
-  return { url, pool, connections, way };
 }
 
 /** A database without Belfry's tables. */
@@ -106,7 +76,14 @@ export async function blankDatabase(): Promise<{ url: string; close: () => Promi
   return { url, close: () => drop(url) };
 }
 
+/** Only within one file: the sequences of an emptied database go on, which the first test of the next file need not expect. */
+let emptied: { file: string; urls: string[] } = { file: "", urls: [] };
 let made = 0;
+
+function emptiedOf(file: string): string[] {
+  if (emptied.file !== file) emptied = { file, urls: [] };
+  return emptied.urls;
+}
 
 async function create(from: string): Promise<string> {
   made += 1;
@@ -119,13 +96,9 @@ async function create(from: string): Promise<string> {
 
 const drop = (url: string): Promise<void> => onServer(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
 
-/** Deleting a few rows is much faster than truncating dozens of partitions. Ids begin at 1 again. */
+/** Deleting a few rows is much faster than truncating dozens of partitions. */
 export async function empty(pool: Pool): Promise<void> {
   await pool.query(`
-    do $$ declare each record; begin
-      for each in select sequencename as name, start_value as start from pg_sequences where schemaname = 'belfry'
-      loop perform setval(format('belfry.%I', each.name), each.start, false); end loop;
-    end $$;
     delete from belfry.job; delete from belfry.debounce; delete from belfry.lease; delete from belfry.event; delete from belfry.history; delete from belfry.outbox;
     delete from belfry.slot_group; delete from belfry.slot; delete from belfry.lock_fence; delete from belfry.fallback_lock; delete from belfry.queue_observation; delete from belfry.pass_place;
     delete from belfry.kind; delete from belfry.schedule; delete from belfry.schedule_version; delete from belfry.occurrence;
