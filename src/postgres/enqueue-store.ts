@@ -16,7 +16,6 @@ import {
   insertBatchJobs,
   insertJobs,
   insertKeyedJobs,
-  insertSlotJobs,
   insertTurnJobs,
   type InsertedRow,
   keyColumns,
@@ -24,7 +23,7 @@ import {
   payloadTexts,
 } from "./sql/insert.ts";
 import { setLockTimeout } from "./sql/transaction.ts";
-import { arrayLiteral, columns, execute, type Statement } from "./statement.ts";
+import { arrayLiteral, columns, execute } from "./statement.ts";
 
 type Query = Session["run"];
 
@@ -85,10 +84,10 @@ interface InsertOptions {
 
 async function insertWith(run: Query, jobs: readonly NewJob[], options: InsertOptions): Promise<Inserted> {
   const results: (InsertResult | undefined)[] = Array.from({ length: jobs.length });
-  const written: Written = { results, dispatched: [], held: [] };
+  const dispatched: DispatchedRow[] = [];
   const arriving = jobs.map((job, ord) => ({ ord, job }));
   const insert = async (some: readonly Arriving[]): Promise<void> => {
-    for (const page of await pages(run, some)) await insertPage(run, { page, options }, written);
+    for (const page of await pages(run, some)) await insertPage(run, { page, options }, results, dispatched);
   };
   const joining = jobs.some(isDebounced) ? arriving.filter(({ job }) => isDebounced(job)) : [];
   await insert(joining.length === 0 ? arriving : arriving.filter(({ job }) => !isDebounced(job)));
@@ -97,8 +96,7 @@ async function insertWith(run: Query, jobs: readonly NewJob[], options: InsertOp
     results: results.filter((result) => result !== undefined),
     aftermath: {
       ...noAftermath,
-      outbox: outboxOf(written.dispatched),
-      freed: [...new Set(written.held)],
+      outbox: outboxOf(dispatched),
       turns: { lanes: [], keys: turnsOf(jobs, results) },
       batches: jobs.flatMap(({ kind, batch }) => (batch === undefined ? [] : { kind, ...batch })),
     },
@@ -119,15 +117,19 @@ const turnsOf = (jobs: readonly NewJob[], results: readonly (InsertResult | unde
 async function insertPage(
   run: Query,
   { page, options }: { page: readonly Arriving[]; options: InsertOptions },
-  written: Written,
+  results: (InsertResult | undefined)[],
+  dispatched: DispatchedRow[],
 ): Promise<void> {
-  const { results } = written;
   let open = page;
   for (let round = 0; round < deliveryLimits.insertRoundsMax; round += 1) {
     const policies = policiesOf(open);
     const values = insertColumns(open, policies, options);
-    const [row] = await run(...insertOf(open, policies, values));
-    if (row !== undefined) takeInserted(row, open, policies.places, written);
+    const [row] = open.some(({ job }) => job.batch !== undefined)
+      ? await run(insertBatchJobs, [...values, ...turnColumns(policies), batchKeys(policies)])
+      : open.some(({ job }) => job.turn !== undefined)
+        ? await run(insertTurnJobs, [...values, ...turnColumns(policies)])
+        : await run(open.every(({ job }) => job.key === null) ? insertJobs : insertKeyedJobs, values);
+    if (row !== undefined) dispatched.push(...takeInserted(row, open, policies.places, results));
     open = open.filter((arrived) => results[arrived.ord] === undefined);
     if (open.length === 0) return;
     for (const found of await run(findKeys, keyColumns(open.map(({ job }) => job)))) {
@@ -141,36 +143,16 @@ async function insertPage(
   throw new DatabaseError(invisible(open), { code: "40001" });
 }
 
-function insertOf(
-  open: readonly Arriving[],
-  policies: Policies,
-  values: readonly unknown[],
-): [Statement<InsertedRow>, unknown[]] {
-  const isSome = (is: (job: NewJob) => boolean): boolean => open.some(({ job }) => is(job));
-  const turns = turnColumns(policies);
-  if (isSome(({ batch }) => batch !== undefined)) return [insertBatchJobs, [...values, ...turns, batchKeys(policies)]];
-  if (isSome(({ turn }) => turn !== undefined)) return [insertTurnJobs, [...values, ...turns]];
-  if (isSome(({ slotKeys }) => slotKeys.length > 0)) return [insertSlotJobs, [...values, jobsOf(policies)]];
-  return [isSome(({ key }) => key !== null) ? insertKeyedJobs : insertJobs, [...values]];
-}
-
-/** What an insert has done so far. `dispatched`: in the order of the input. `held`: keys that jobs begin held on. */
-interface Written {
-  readonly results: (InsertResult | undefined)[];
-  readonly dispatched: DispatchedRow[];
-  readonly held: string[];
-}
-
-/** Notes the written jobs. */
+/** Notes the written jobs. @returns those to dispatch, in the order of the input. */
 function takeInserted(
-  { drawn, ids, delays_ms, batches, held }: InsertedRow,
+  { drawn, ids, delays_ms, batches }: InsertedRow,
   open: readonly Arriving[],
   policies: readonly number[],
-  { results, dispatched, ...written }: Written,
-): void {
+  results: (InsertResult | undefined)[],
+): readonly DispatchedRow[] {
   const places = drawn === null ? null : new Map(drawn.split(",").map((id, index) => [id, index]));
   const delays = delays_ms.split(",");
-  written.held.push(...(held ?? []));
+  const dispatched: DispatchedRow[] = [];
   for (const [index, id] of (ids?.split(",") ?? []).entries()) {
     const at = places === null ? index : (places.get(id) ?? -1);
     const arrived = open[at];
@@ -181,6 +163,7 @@ function takeInserted(
     if (delay === "") continue;
     dispatched.push({ id, generation: 1, delay_ms: Number(delay), batch: batches?.[lane] ?? null, lane, trace });
   }
+  return dispatched;
 }
 
 const invisible = (open: readonly Arriving[]): string =>
@@ -209,12 +192,6 @@ const turnColumns = ({ policies }: Policies): unknown[] => [
   policies.map(({ turn }) => turn?.heldOn),
   policies.map(({ turn }) => turn?.weight),
 ];
-
-const jobsOf = ({ policies, places }: Policies): number[] => {
-  const counts = policies.map(() => 0);
-  for (const place of places) counts[place - 1] = (counts[place - 1] ?? 0) + 1;
-  return counts;
-};
 
 const batchKeys = ({ policies }: Policies): unknown[] => policies.map(({ batch }) => batch?.key);
 

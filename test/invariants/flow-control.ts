@@ -45,11 +45,10 @@ function* bursts(
   const dueOf = new Map(
     evidence.workers.flatMap((fact) => (fact.is === "claimed" && fact.attempt === 1 ? [[fact.jobId, fact.dueAt]] : [])),
   );
-  const retried = new Set(events.flatMap(({ jobId, from }) => (from === "CANCELED" ? [jobId] : [])));
   const jobs = evidence.jobs.filter((job) => job.kind === kind);
   for (const { id } of jobs) {
     const afterMs = (dueOf.get(id) ?? Infinity) - (made.get(id) ?? 0);
-    if (afterMs < forMs || (afterMs > maxMs && afterMs < Infinity && !retried.has(id)))
+    if (afterMs < forMs || (afterMs > maxMs && afterMs < Infinity))
       yield broken(`burst ${id} was due ${afterMs} ms after its first call`);
   }
   for (const alike of Map.groupBy(jobs, ({ mark }) => keyOf(mark)).values()) {

@@ -119,9 +119,8 @@ export function addPage(
   }
   const queued: JobRow[] = [];
   for (const { job } of page.targets) freeWithdrawnKey(t, job);
-  const beside = page.targets.map(({ job }) => job);
   const results = page.targets.map(({ job, row }) =>
-    insertOne(t, job, queued, { runId: run.id, hasCondition: row !== null, askedRow: row, beside }),
+    insertOne(t, job, queued, { runId: run.id, hasCondition: row !== null, askedRow: row }),
   );
   const created = results.filter((result) => result.created).length;
   addDelta(t, run.id, { total: created });

@@ -39,7 +39,7 @@ export function settle(
   }
   const written = new Set(rows.map(idOf));
   const children = settlements.flatMap((one) => (written.has(one.jobId) ? one.children : []));
-  const inserted = children.map((child) => insertOne(t, child, queued, { beside: children }));
+  const inserted = children.map((child) => insertOne(t, child, queued));
   const conflicts = inserted.filter(({ isConflict }) => isConflict).length;
   return {
     settled: rows.map(idOf),
