@@ -1,4 +1,5 @@
 import { backfillGate } from "./backfill.ts";
+import { blackoutGate } from "./blackout.ts";
 import { capByKeyGate } from "./cap-by-key.ts";
 import { capGate } from "./cap.ts";
 import { catchUpGate } from "./catch-up.ts";
@@ -29,6 +30,7 @@ const list = [
   overlapGate,
   circuitGate,
   lanePauseGate,
+  blackoutGate,
   turnGate,
 ] as const;
 

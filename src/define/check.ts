@@ -1,4 +1,5 @@
 import { type AppDefinition, type JobDefinition, sharedLimitsOf, type ScheduleDefinition } from "./definition.ts";
+import { checkBlackouts } from "./blackout.ts";
 import { checkDebounce } from "./debounce.ts";
 import type { LaneDefinition } from "./lane.ts";
 import { slotGroupsOfLimit } from "./new-job.ts";
@@ -154,6 +155,7 @@ function checkLanes(app: AppDefinition, stage: string, stages: readonly string[]
     const concurrency = { min: 2, max: contractLimits.laneConcurrencyMax, stage, stages };
     checkNumber(problems, "concurrency", lane.concurrency, concurrency);
     agingOf(lane, problems);
+    checkBlackouts(lane, problems);
     const { turnAheadMax: most } = contractLimits;
     if (lane.ahead !== undefined && !(lane.ahead >= 1 && lane.ahead <= most))
       problems.add("ahead", lane.ahead, `must be a number from 1 to ${most}`, "leave it out for the default");
@@ -230,19 +232,19 @@ function duplicateApps(apps: readonly AppDefinition[]): readonly Problem[] {
   );
 }
 
-/** Apps may share a lane, but only one of them may set its size. */
+/** Apps may share a lane, but only one of them may give it settings. */
 function lanesTwice(apps: readonly AppDefinition[]): readonly Problem[] {
-  const sized = apps.flatMap((app) =>
-    Object.entries(app.lanes).flatMap(([name, lane]) => (isSized(lane) ? [{ name, app: app.name, lane }] : [])),
+  const given = apps.flatMap((app) =>
+    Object.entries(app.lanes).flatMap(([name, lane]) => (hasSettings(lane) ? [{ name, app: app.name, lane }] : [])),
   );
-  return [...Map.groupBy(sized, (each) => each.name)].flatMap(([name, same]) => {
+  return [...Map.groupBy(given, (each) => each.name)].flatMap(([name, same]) => {
     if (same.length === 1) return [];
     const problems = new ProblemList(`lane "${name}"`);
     const where = same.map((each) => `"${each.app}"`).join(" and ");
-    problems.add("lanes", name, `is given a size by apps ${where}`, "keep the size in one of them");
+    problems.add("lanes", name, `is given settings by apps ${where}`, "keep them in one app");
     return problems.found;
   });
 }
 
-const isSized = (lane: LaneDefinition): boolean =>
-  [lane.batchSize, lane.concurrency, lane.ahead, lane.aging].some((setting) => setting !== undefined);
+const hasSettings = (lane: LaneDefinition): boolean =>
+  [lane.batchSize, lane.concurrency, lane.ahead, lane.aging, lane.blackouts].some((setting) => setting !== undefined);

@@ -1,4 +1,5 @@
 import type { Duration } from "../calendar/duration.ts";
+import type { Blackout } from "./blackout.ts";
 import type { ByStage } from "./stage.ts";
 
 /** Settings of one lane. Defaults come from `topology.ts`. */
@@ -13,4 +14,6 @@ export interface LaneDefinition {
   readonly ahead?: number;
   /** What one step of `priority` is worth: a low job starts before normal ones that were due so much later. Default `5m`; 1s to 1d. */
   readonly aging?: Duration;
+  /** When none of its jobs starts; what runs goes on. Jobs that are due then wait, and start in their order afterwards. */
+  readonly blackouts?: readonly Blackout[];
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { blackoutEnd } from "../admission/blackout.ts";
 import { circuitKey } from "../admission/circuit.ts";
 import { laneVerdict } from "../admission/gates.ts";
 import { isBefore } from "../admission/order.ts";
@@ -30,6 +31,7 @@ export const readWaiting = sqlQuery("waiting", {
   row: z.object({
     laneRefusal: z.string().nullable(),
     lanePause: pause,
+    blackoutUntil: z.number().nullable(),
     circuit: z
       .object({
         name: z.string(),
@@ -59,7 +61,7 @@ export const readWaiting = sqlQuery("waiting", {
 with leases as materialized (
   select lane, job_ids from belfry.lease order by until desc limit $5::int
 )
-select l.refusal as "laneRefusal", l.pause as "lanePause",
+select l.refusal as "laneRefusal", l.pause as "lanePause", l.blackout as "blackoutUntil",
   (
     select jsonb_build_object('name', c.name, 'ended', c.ended, 'failed', c.failed, 'code', c.code, 'until', belfry.ms(c.open_until),
       'probe', c.probe_id::text)
@@ -125,6 +127,8 @@ select l.refusal as "laneRefusal", l.pause as "lanePause",
   (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) as "lastReason",
   belfry.ms(belfry.now()) as now
 from belfry.job j
-left join lateral (select ${pauseValue} as pause, ${laneVerdict} as refusal from belfry.lane l where name = j.lane) l on true
+left join lateral (
+  select ${pauseValue} as pause, ${laneVerdict} as refusal, belfry.ms(${blackoutEnd}) as blackout from belfry.lane l where name = j.lane
+) l on true
 left join lateral (select ${pauseValue} as pause, enabled from belfry.schedule where id = j.schedule_id) s on true
 where j.id = $1::bigint`);

@@ -1,12 +1,25 @@
-import type { JobId } from "./job.ts";
+import type { Instant, JobId } from "./job.ts";
 import type { Aftermath, Message } from "./outbox.ts";
 import type { NewPause } from "./pause.ts";
 import type { Actor } from "./transaction.ts";
 
+/** When a lane starts nothing, by its definition. */
+export interface LaneBlackouts {
+  readonly lane: string;
+  /** Each up to `until`, which is not in it. They may overlap. */
+  readonly windows: readonly { readonly from: Instant; readonly until: Instant }[];
+}
+
 /** Lanes, and jobs that a person moves by hand. */
 export interface LaneStore {
-  /** Within a second no worker of the lane starts a job any more; jobs whose message arrives are put on hold. Null resumes it. */
+  /** In place of their windows from before. @returns how many lanes changed. */
+  installBlackouts(lanes: readonly LaneBlackouts[]): Promise<number>;
+  /**
+   * Within a second no worker of the lane starts a job any more; jobs whose message arrives are put on hold. Null resumes it, and opens
+   * it until the end of a blackout that it is in.
+   */
   pauseLane(lane: string, pause: NewPause | null): Promise<void>;
+  /** Also in a blackout. */
   isPaused(lane: string): Promise<boolean>;
   /** QUEUED under that generation -> PENDING, on hold. @returns the ids that were held. */
   holdPaused(messages: readonly Message[]): Promise<readonly JobId[]>;

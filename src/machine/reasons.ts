@@ -29,6 +29,7 @@ export const reasons = {
   replaced: "replaced",
   paused: "paused",
   lanePaused: "lane paused",
+  blackout: "blackout",
   circuitOpen: "circuit open",
   disabled: "disabled",
   expired: "expired",

@@ -43,6 +43,8 @@ export interface WaitingFacts {
   /** The reason of the gate that closes its lane; null: it is open. */
   readonly laneRefusal: string | null;
   readonly lanePause: Pause | null;
+  /** The end of the blackout that its lane is in; null: it is in none. */
+  readonly blackoutUntil: Instant | null;
   readonly circuit: HoldingCircuit | null;
   readonly schedule: { readonly pause: Pause | null; readonly enabled: boolean } | null;
   readonly openPredecessors: number;

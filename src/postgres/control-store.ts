@@ -2,6 +2,7 @@ import { isByKey } from "../admission/slots.ts";
 import type { JobId, RunId } from "../machine/job.ts";
 import { noAftermath } from "../machine/outbox.ts";
 import { scheduleLimits } from "../machine/schedule.ts";
+import { iso } from "../machine/units.ts";
 import { type Store } from "../machine/store.ts";
 import { aftermathOf, moveRows, newestColumns } from "./outbox.ts";
 import { reasons } from "../machine/reasons.ts";
@@ -10,8 +11,8 @@ import { addSlots, cancelOpen, freeLeftSlots, retireSlots, retryEnded, writeGrou
 import { lookReplaced } from "./sql/replaced.ts";
 import { lockUnits, takeUnit } from "./sql/unit.ts";
 import { columns, execute } from "./statement.ts";
-import type { LaneStore } from "../machine/lane-store.ts";
-import { holdPaused, pauseValues, readPause, unholdOpen, unholdPaused, writePause } from "./sql/lane.ts";
+import type { LaneBlackouts, LaneStore } from "../machine/lane-store.ts";
+import { holdPaused, pauseValues, readPause, unholdOpen, unholdPaused, writeBlackouts, writePause } from "./sql/lane.ts";
 import { redispatchNow, runNow } from "./sql/relay.ts";
 
 export function controlStore(session: Session) {
@@ -54,6 +55,10 @@ export function controlStore(session: Session) {
 export function laneStore(session: Session): LaneStore {
   const ids = (rows: readonly { id: string }[]): readonly JobId[] => rows.map((row) => row.id as JobId);
   return {
+    async installBlackouts(lanes) {
+      const texts = lanes.map(({ windows }) => `{${windows.map(rangeText).join()}}`);
+      return (await session.run(writeBlackouts, [lanes.map(({ lane }) => lane), texts])).length;
+    },
     async pauseLane(lane, pause) {
       await session.run(writePause, [lane, ...pauseValues(pause)]);
     },
@@ -78,3 +83,5 @@ export function laneStore(session: Session): LaneStore {
     },
   };
 }
+
+const rangeText = ({ from, until }: LaneBlackouts["windows"][number]): string => `[${iso(from)},${iso(until)})`;

@@ -1,5 +1,6 @@
 import type { Registry } from "../define/definition.ts";
 import type { SlotGroup } from "../machine/job.ts";
+import { blackoutsOf } from "../define/blackout.ts";
 import { slotGroupsOf, slotGroupsOfLimit } from "../define/new-job.ts";
 import { turnLanesOf } from "../define/turn.ts";
 import { slotGroupsOfSchedule } from "./overlap.ts";
@@ -33,9 +34,18 @@ export async function installDefinitions(
   const others = options.isAlone === true ? stored.map(({ spec }) => spec.app) : [];
   const groups = slotGroupsOfRegistry(registry, specs);
   if (groups.length > 0) await ports.store.installSlots(groups);
+  await installBlackouts(ports, registry);
   await ports.store.installTurns(turnLanesOf(registry.apps, options.stage));
   await ports.store.installSchedules(specs, { apps: [...registry.apps.map((app) => app.name), ...others] });
   return { schedules: specs.length, slotGroups: groups.length, differences };
+}
+
+/** Writes when the lanes of these apps start nothing, for the next days. */
+export async function installBlackouts(
+  { store }: Pick<Ports, "store">,
+  { apps }: Pick<Registry, "apps">,
+): Promise<Record<string, number>> {
+  return { blackouts: await store.installBlackouts(blackoutsOf(apps, await store.now())) };
 }
 
 /** The stored form of every schedule in one stage. */

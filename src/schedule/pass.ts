@@ -12,6 +12,7 @@ import { keepCircuits } from "../run/circuits.ts";
 import { resolveRuns } from "../run/after-commit.ts";
 import { finishCancels } from "../run/cancel-run.ts";
 import { replaceEarlier } from "../run/replace.ts";
+import { installBlackouts } from "./install-schedules.ts";
 import { finishRemovals } from "./finish-removals.ts";
 import { tick } from "./tick.ts";
 
@@ -90,7 +91,7 @@ async function notePass({ store, log }: Ports, fence: Fence): Promise<void> {
 }
 
 /** What these find is not urgent: an idle system looks for it less often. */
-const rested: ReadonlySet<string> = new Set(["removed", "prune"]);
+const rested: ReadonlySet<string> = new Set(["blackouts", "removed", "prune"]);
 
 /** One pass, without taking the lock: every step is bounded, and a failed step does not stop the others. */
 export async function pass(
@@ -108,6 +109,7 @@ export async function pass(
 ): Promise<Readonly<Record<string, number>>> {
   const { stage, signal, fence } = options;
   const steps: readonly (readonly [string, () => Promise<Record<string, number>>])[] = [
+    ["blackouts", () => installBlackouts(ports, registry)],
     ["tick", () => tick(ports, registry, { stage, signal, fence })],
     ["prematerialized", () => decidePrematerialized(ports, fence)],
     ["relay", () => relay(ports, { signal, fence })],

@@ -4,6 +4,8 @@ import { createLapsedLeases } from "../run/rescue.ts";
 import { decodeMessage } from "../run/message.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { findJobs } from "../insight/find-jobs.ts";
+import { insightLimits } from "../insight/insight-limits.ts";
+import { readLanes } from "../insight/lanes.ts";
 import { readOccurrencesBetween } from "../insight/occurrences.ts";
 import type { Database } from "../insight/sql-query.ts";
 import type { Clock, Ports } from "../machine/ports.ts";
@@ -53,7 +55,14 @@ export function newDriver(options: DriverOptions): Driver {
     if (known !== undefined) return known;
     const life = newLife(ports, (point) => !faults.isFatal(point));
     // The clock stands while a handler runs: what it waits for comes with the next step of the test.
-    const worker = createWorker(life.ports, faulty, { stage, worker: `test-${lane}`, lane, limitWaitMsMax: 0 });
+    const { isPaused, holdPaused } = life.ports.store;
+    const worker = createWorker(life.ports, faulty, {
+      stage,
+      worker: `test-${lane}`,
+      lane,
+      limitWaitMsMax: 0,
+      gate: { isPaused: () => isPaused(lane), hold: holdPaused },
+    });
     lives.set(lane, { life, worker });
     return { life, worker };
   };
@@ -77,6 +86,7 @@ export function newDriver(options: DriverOptions): Driver {
     for (let round = 0; ; round += 1) {
       if (round === roundsMax)
         throw new Error(`drain: work did not end after ${roundsMax} rounds; does a job enqueue itself?`);
+      await ports.store.unholdOpen(insightLimits.unholdRowsMax);
       await pass(ports, registry, { stage, signal, lapsed });
       let batches = 0;
       for (const lane of lanes) {
@@ -116,7 +126,7 @@ function answered(
   queue.giveBack(lane, failed, 1_000);
 }
 
-/** When something is due: a schedule, the wait of a chain, a job, a lease that runs out, or a message that was given back. */
+/** When something is due: a schedule, the wait of a chain, a job, the end of a blackout, a lease that runs out, or a message that was given back. */
 async function nextTime(
   { ports, insight, queue, elapsed }: DriverOptions,
   lanes: readonly string[],
@@ -137,11 +147,13 @@ async function nextTime(
     cursor: null,
     limit: 100,
   });
+  const blackouts = await insight.run(readLanes, {});
   const messages = lanes.map((lane) => queue.nextVisibleAt(lane)).filter((at) => at !== null && at > elapsed.ms);
   return Math.min(
     ...looks,
     ...overdue.flatMap((at) => at ?? []),
     ...waiting.jobs.map(({ dueAt }) => Date.parse(dueAt)),
+    ...blackouts.flatMap(({ blackoutUntil }) => (blackoutUntil === null ? [] : [Date.parse(blackoutUntil)])),
     // Rescued when it stood for a while at two looks.
     ...running.jobs.map(
       ({ leaseUntil }) => Math.max(now, Date.parse(leaseUntil ?? "") || now) + deliveryLimits.rescueLookMsMax,

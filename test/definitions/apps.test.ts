@@ -56,7 +56,7 @@ describe("apps together", () => {
   ])("give a lane its size once: %s and %s are two", (one, other) => {
     const lanes = (field: string) => ({ mail: { [field]: 2 } });
     expect(check({ name: "a", lanes: lanes(one) }, { name: "b", lanes: lanes(other) })).toEqual([
-      'lane "mail": lanes "mail" is given a size by apps "a" and "b"; keep the size in one of them',
+      'lane "mail": lanes "mail" is given settings by apps "a" and "b"; keep them in one app',
     ]);
     expect(check({ name: "a", lanes: lanes(one) }, { name: "b", lanes: { mail: {} } })).toEqual([]);
   });

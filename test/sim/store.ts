@@ -78,6 +78,7 @@ const besideWire: ReadonlySet<string> = new Set([
   "extendLease",
   "takeOver",
   "passed",
+  "installBlackouts",
   "pauseLane",
   "isPaused",
   "holdPaused",

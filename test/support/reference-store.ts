@@ -52,7 +52,7 @@ import {
 } from "./reference/circuits.ts";
 import { runOutputs, runResult } from "./reference/each.ts";
 import { signal } from "./reference/signal.ts";
-import { holdPaused, isPaused, pauseLane, retry, runNow, unhold, unholdOpen } from "./reference/lanes.ts";
+import { holdPaused, installBlackouts, isPaused, pauseLane, retry, runNow, unhold, unholdOpen } from "./reference/lanes.ts";
 import { scheduleControl } from "./reference/schedule-control.ts";
 import { cancelRemoved, dueSchedules, endRemovals, installSchedules, plan, schedules } from "./reference/schedules.ts";
 import { chains } from "./reference/chains.ts";
@@ -125,6 +125,7 @@ export function referenceStore(
       await moving(() => cancel(t, ids, { reason, caller }, reason), inSameTransaction),
     replaced: async (keys, claimed) => run(() => replaced(t, keys, claimed)),
     retry: async (ids, by) => run(() => retry(t, ids, by)),
+    installBlackouts: async (lanes) => run(() => installBlackouts(t, lanes)),
     pauseLane: async (lane, pause) => run(() => pauseLane(t, lane, pause)),
     isPaused: async (lane) => isPaused(t, lane),
     holdPaused: async (messages) => run(() => holdPaused(t, messages)),

@@ -55,9 +55,9 @@ export function laneEndpoints(options: ApiOptions) {
     endpoint("POST /lanes/:name/resume", {
       name: "resumeLane",
       refuses: ["unknown-lane"],
-      summary: "Start jobs of this lane again, also those that arrived during the pause",
+      summary: "Start jobs of this lane again, also those that arrived during the pause or the blackout",
       description:
-        "Also releases the jobs that arrived during the pause. Of more than 1,000 the rest is released after the answer, which is a 202 then: `held.paused` of `listLanes` says how many are left.",
+        "Also ends the blackout that the lane is in, and releases the jobs that arrived meanwhile. Of more than 1,000 the rest is released after the answer, which is a 202 then: `held.paused` of `listLanes` says how many are left.",
       example: { params: { name: "default" } },
       scope: ({ params }) => ({ lane: params.name }),
       params: lanePath,
@@ -79,7 +79,8 @@ export function laneEndpoints(options: ApiOptions) {
 
 async function pauseOf({ insight }: ApiOptions, name: string) {
   const lane = (await insight.run(readLanes, {})).find((each) => each.name === name);
-  return { ...pauseJson(null), ...lane };
+  const { blackoutUntil: _until, nextBlackoutAt: _next, ...paused } = { ...pauseJson(null), ...lane };
+  return paused;
 }
 
 async function assertKnown({ lanes, insight }: ApiOptions, name: string): Promise<void> {
@@ -129,6 +130,8 @@ async function list({ insight, lanes }: ApiOptions, within: Bounds | null) {
         return {
           name,
           ...pauseJson(null),
+          blackoutUntil: null,
+          nextBlackoutAt: null,
           ...pausedLanes.get(name),
           ...depthOf(counts.get(name) ?? []),
           concurrency: settings?.concurrency ?? null,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { boundedCount, count, idText, time } from "../../insight/atoms.ts";
 import { audit } from "../../insight/audit.ts";
 import { job } from "../../insight/job.ts";
+import { blackoutShape } from "../../insight/lanes.ts";
 import { fence, lastPass } from "../../insight/locks.ts";
 import { readLastHour, throughput } from "../../insight/minutes.ts";
 import { pauseShape } from "../../insight/pause.ts";
@@ -13,6 +14,7 @@ export const lane = z
   .object({
     name: z.string(),
     ...pauseShape,
+    ...blackoutShape,
     /** Due, and may start. */
     waiting: count,
     running: count,

@@ -6,7 +6,9 @@ create table belfry.lane (
   paused_until timestamptz,                             -- none of its jobs starts before it; 'infinity': until it is resumed
   paused_at    timestamptz,
   paused_by    text,
-  pause_reason text
+  pause_reason text,
+  blackouts    tstzmultirange not null default '{}',    -- of the next days, by the definition of the lane: none of its jobs starts in them
+  opened_until timestamptz                              -- the end of the blackout that a person has ended
 );
 
 -- Workers. Kept up to date from the events: a worker itself writes only its first row.

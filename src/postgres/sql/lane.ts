@@ -1,3 +1,4 @@
+import { blackoutEnd } from "../../admission/blackout.ts";
 import { laneVerdict } from "../../admission/gates.ts";
 import { heldInOrder, waitsAgain } from "../../admission/order.ts";
 import { reasons } from "../../machine/reasons.ts";
@@ -10,8 +11,16 @@ export const writePause = statement<never>("lane-pause")(`
 insert into belfry.lane as l (name, paused_until, paused_at, paused_by, pause_reason)
 values ($1, case when $2::boolean then coalesce(belfry.at($3::float8), 'infinity') end, case when $2::boolean then belfry.now() end, $4, $5)
 on conflict (name) do update set paused_until = excluded.paused_until, paused_at = excluded.paused_at, paused_by = excluded.paused_by,
-  pause_reason = excluded.pause_reason
-where (l.paused_until, l.pause_reason) is distinct from (excluded.paused_until, excluded.pause_reason)`);
+  pause_reason = excluded.pause_reason, opened_until = case when not $2::boolean then ${blackoutEnd} end
+where (l.paused_until, l.pause_reason) is distinct from (excluded.paused_until, excluded.pause_reason) or l.blackouts @> belfry.now()`);
+
+/** Those that have not changed stay as they are. $1 lanes $2 windows. Locks: their rows in name order. */
+export const writeBlackouts = statement<{ name: string }>("lane-blackouts")(`
+insert into belfry.lane as l (name, blackouts)
+select name, windows::tstzmultirange from unnest($1::text[], $2::text[]) as v (name, windows)
+where windows <> '{}' or exists (select from belfry.lane k where k.name = v.name) order by name
+on conflict (name) do update set blackouts = excluded.blackouts where l.blackouts <> excluded.blackouts
+returning name`);
 
 /** Whether a gate closes the lane. Locks nothing. */
 export const readPause = keptStatement<{ paused: boolean }>("lane-paused")(`

@@ -62,6 +62,32 @@ function lanes(at: At): void {
     expect(outboxIds(await store.relay({ limit: 10 }))).toEqual([held]);
     expect((await show(store, kept)).job).toMatchObject({ state: "PENDING", hold: "paused" });
   });
+
+  test("a blackout closes its lane alone, up to its end or until a person resumes the lane", async () => {
+    const { store, advance } = at();
+    const now = await store.now();
+    const window = (from: number, until: number) => ({ from: now + from * minute, until: now + until * minute });
+    const blackouts = [{ lane: "mail", windows: [window(0, 5), window(10, 20)] }];
+    expect(await store.installBlackouts([...blackouts, { lane: "other", windows: [] }])).toBe(1);
+    expect(await store.installBlackouts(blackouts)).toBe(0);
+    expect([await store.isPaused("mail"), await store.isPaused("other")]).toEqual([true, false]);
+    const held = await insertOne(store, { lane: "mail" });
+    await store.holdPaused([await messageFor(store, held)]);
+    expect((await show(store, held)).events.at(-1)).toMatchObject({ to: "PENDING", reason: "blackout" });
+    expect(await store.unholdOpen(10)).toBe(0);
+    await advance(5 * minute);
+    expect(await store.isPaused("mail")).toBe(false);
+    expect(await store.unholdOpen(10)).toBe(1);
+    await advance(6 * minute);
+    expect(await store.isPaused("mail")).toBe(true);
+    await store.pauseLane("mail", null);
+    expect(await store.isPaused("mail")).toBe(false);
+    expect(await store.installBlackouts([{ lane: "mail", windows: [window(10, 30)] }])).toBe(1);
+    await advance(9 * minute);
+    expect(await store.isPaused("mail")).toBe(true);
+    expect(await store.installBlackouts([{ lane: "mail", windows: [] }])).toBe(1);
+    expect(await store.isPaused("mail")).toBe(false);
+  });
 }
 
 function byHand(at: At): void {

@@ -11,6 +11,7 @@ const now = nine + hour;
 const facts: WaitingFacts = {
   laneRefusal: null,
   lanePause: null,
+  blackoutUntil: null,
   circuit: null,
   schedule: null,
   openPredecessors: 2,
@@ -133,6 +134,7 @@ const waits: readonly Case[] = [
     { state: "QUEUED" },
     { laneRefusal: reasons.lanePaused, lanePause: { ...aPause, until: now + 5, reason: "mail" } },
   ],
+  ["its lane is in a blackout", { state: "QUEUED" }, { laneRefusal: reasons.blackout, blackoutUntil: now + 5 }],
   [
     "on hold in a paused lane",
     { state: "PENDING", hold: "slot", heldOn: "cap:work" },

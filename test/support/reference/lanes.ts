@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Instant, JobId } from "../../../src/machine/job.ts";
+import type { LaneBlackouts } from "../../../src/machine/lane-store.ts";
 import { type Aftermath, type Message, noAftermath } from "../../../src/machine/outbox.ts";
 import { type NewPause, pauseAt } from "../../../src/machine/pause.ts";
-import { reasons } from "../../../src/machine/reasons.ts";
+import { type Reason, reasons } from "../../../src/machine/reasons.ts";
 import type { Actor } from "../../../src/machine/transaction.ts";
 import { runAgain, waitsAgain } from "./turns.ts";
 import type { JobRow } from "./rows.ts";
@@ -13,10 +15,29 @@ interface Moves {
 }
 
 export function pauseLane(t: Tables, lane: string, pause: NewPause | null): void {
-  t.lanes.set(lane, { pause: pause === null ? null : { ...pause, at: t.now() } });
+  const windows = t.lanes.get(lane)?.windows ?? [];
+  const within = windows.filter(({ from, until }) => from <= t.now() && until > t.now());
+  const openedUntil = pause === null ? Math.max(0, ...within.map(({ until }) => until)) : 0;
+  t.lanes.set(lane, { pause: pause === null ? null : { ...pause, at: t.now() }, windows, openedUntil });
 }
 
-export const isPaused = (t: Tables, lane: string): boolean => pauseAt(t.lanes.get(lane) ?? null, t.now()) !== null;
+export function installBlackouts(t: Tables, lanes: readonly LaneBlackouts[]): number {
+  const changed = lanes.filter(({ lane, windows }) => !isDeepStrictEqual(windows, t.lanes.get(lane)?.windows ?? []));
+  for (const { lane, windows } of changed)
+    t.lanes.set(lane, { pause: null, openedUntil: 0, ...t.lanes.get(lane), windows });
+  return changed.length;
+}
+
+/** The reason of the gate that closes it, or null. */
+function closedBy(t: Tables, lane: string): Reason | null {
+  const now = t.now();
+  const row = t.lanes.get(lane);
+  if (pauseAt(row ?? null, now) !== null) return reasons.lanePaused;
+  const isIn = row?.windows.some(({ from, until }) => from <= now && until > now) === true && row.openedUntil <= now;
+  return isIn ? reasons.blackout : null;
+}
+
+export const isPaused = (t: Tables, lane: string): boolean => closedBy(t, lane) !== null;
 
 export function holdPaused(t: Tables, messages: readonly Message[]): readonly JobId[] {
   const generations = new Set(messages.map(({ jobId, generation }) => `${jobId}/${generation}`));
@@ -27,7 +48,7 @@ export function holdPaused(t: Tables, messages: readonly Message[]): readonly Jo
     .filter(({ id, state, generation }) => state === "QUEUED" && generations.has(`${id}/${generation}`))
     .map((row) => {
       const held = { state: "PENDING", hold: "paused", generation: row.generation + 1, handedAt: null } as const;
-      return idOf(t.move(row, held, { reason: reasons.lanePaused }));
+      return idOf(t.move(row, held, { reason: closedBy(t, row.lane) ?? reasons.lanePaused }));
     });
 }
 

@@ -1,8 +1,15 @@
 import type { HistoryRow, Instant, JobView, Json, OnRefusal } from "../../../src/machine/job.ts";
 import type { Carry, OccurrenceView, ScheduleRow, ScheduleSpec } from "../../../src/machine/schedule.ts";
+import type { LaneBlackouts } from "../../../src/machine/lane-store.ts";
+import type { Pause } from "../../../src/machine/pause.ts";
 import type { JoinRule } from "../../../src/machine/join.ts";
 import type { Turn, TurnLane } from "../../../src/machine/turn.ts";
 import type { NewRun, RunState, TaskWait } from "../../../src/machine/run.ts";
+
+export interface LaneRow extends Pick<LaneBlackouts, "windows"> {
+  readonly pause: Pause | null;
+  readonly openedUntil: Instant;
+}
 
 /** The columns of table `job`. Ids are numbers here and strings at the port. */
 export interface JobRow extends Omit<JobView, "id" | "leaseUntil" | "runId" | "payloadBytes"> {

@@ -3,7 +3,6 @@ import type { OutboxBatch } from "../../../src/machine/outbox.ts";
 import type { Moved } from "../../../src/machine/transaction.ts";
 import type { JobId } from "../../../src/machine/job.ts";
 import { isFinal, isAllowed, states, type State } from "../../../src/machine/state.ts";
-import type { Pause } from "../../../src/machine/pause.ts";
 import { AppendOnly, Table, type Journal } from "./table.ts";
 import type * as rows from "./rows.ts";
 import type { JobRow } from "./rows.ts";
@@ -36,7 +35,7 @@ export class Tables {
   readonly fences = new Table<string, number>(this.journal);
   readonly fallbackLocks = new Table<string, rows.FallbackLockRow>(this.journal);
   readonly queueObservations = new Table<string, rows.ObservationRow>(this.journal);
-  readonly lanes = new Table<string, { readonly pause: Pause | null }>(this.journal);
+  readonly lanes = new Table<string, rows.LaneRow>(this.journal);
   readonly turnLanes = new Table<string, rows.TurnLaneRow>(this.journal);
   readonly turns = new Table<
     string,

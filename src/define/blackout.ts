@@ -1,0 +1,82 @@
+import type { Instant } from "../machine/job.ts";
+import type { LaneBlackouts } from "../machine/lane-store.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import { readTimeQuery } from "../calendar/asked-time.ts";
+import { dateOf, dayOf, dayRule } from "../calendar/days.ts";
+import { minuteText } from "../calendar/wall-time.ts";
+import { openZone, zoneProblem } from "../calendar/zone.ts";
+import type { CalendarDefinition } from "./define-calendar.ts";
+import type { AppDefinition } from "./definition.ts";
+import type { LaneDefinition } from "./lane.ts";
+import type { ProblemList } from "./problem.ts";
+
+/** A part of the day, or whole days, in which no job of a lane starts. */
+export interface Blackout {
+  /** The zone of its clock, like `Asia/Seoul`. */
+  readonly timezone: string;
+  /** `HH:MM`. Default `00:00`. A time that the clock skips is the moment of the jump; of one it shows twice, the first. */
+  readonly from?: string;
+  /** `HH:MM`, of the next day when it is not after `from`. Default `24:00`. Of a time that the clock shows twice, the second. */
+  readonly to?: string;
+  /** On which days it begins. Default: on each. */
+  readonly on?: CalendarDefinition;
+}
+
+const wholeDay = { from: "00:00", to: "24:00" } as const;
+const fields = ["timezone", "from", "to", "on"];
+const timeOfDay = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+
+export function checkBlackouts({ blackouts }: LaneDefinition, problems: ProblemList): void {
+  if (blackouts === undefined) return;
+  const max = contractLimits.blackoutsMax;
+  if (!Array.isArray(blackouts) || blackouts.length > max)
+    return problems.add("blackouts", blackouts, `must be a list of at most ${max}`, "write [{ from, to, timezone }]");
+  for (const [at, given] of blackouts.entries()) checkOne(`blackouts[${at}]`, Object(given) as Blackout, problems);
+}
+
+function checkOne(field: string, given: Blackout, problems: ProblemList): void {
+  const { timezone, from, to, on }: Record<string, unknown> = { ...wholeDay, ...given };
+  for (const name of Object.keys(given).filter((each) => !fields.includes(each)))
+    problems.add(`${field}.${name}`, "(a value)", "is not known", `use ${fields.join(", ")}`);
+  const zone = typeof timezone === "string" ? zoneProblem(timezone) : "must be a text";
+  if (zone !== null) problems.add(`${field}.timezone`, timezone, zone, "write a name such as Asia/Seoul or UTC");
+  for (const [name, value] of Object.entries({ from, to }))
+    if (typeof value !== "string" || !(timeOfDay.test(value) || (name === "to" && value === wholeDay.to)))
+      problems.add(`${field}.${name}`, value, "must be a time of day", "write 22:00");
+  if (on !== undefined && (on === null || Reflect.get(Object(on), "is") !== "calendar"))
+    problems.add(`${field}.on`, on, "must be a calendar", "write defineCalendar({ ... })");
+  for (const problem of given.on?.problems ?? []) problems.found.push(problem);
+  if (on === undefined && (from === to || (from === wholeDay.from && to === wholeDay.to)))
+    problems.add(field, `${String(from)} to ${String(to)}`, "would close the lane for good", "add on, or another time");
+}
+
+/** The windows of the next days of each lane that these apps use; none where it has no blackout. */
+export function blackoutsOf(apps: readonly AppDefinition[], now: Instant): readonly LaneBlackouts[] {
+  const lanes = [...new Set(apps.flatMap(({ jobs }) => jobs.map(({ lane }) => lane)))].toSorted();
+  return lanes.map((lane) => {
+    const given = apps.flatMap((app) => app.lanes[lane]?.blackouts ?? []);
+    return { lane, windows: given.flatMap((each) => windowsOf(each, now)) };
+  });
+}
+
+/** Those that end after this moment and begin within `blackoutDaysAhead`. */
+function windowsOf(blackout: Blackout, now: Instant): LaneBlackouts["windows"] {
+  const { timezone, from, to, on } = { ...wholeDay, ...blackout };
+  const zone = openZone(timezone);
+  const days = on === undefined ? null : dayRule({ except: [], only: on.days, onExcluded: "skip" });
+  const at = (day: number, time: string) => {
+    const [date, reading] = time === wholeDay.to ? [dateOf(day + 1), wholeDay.from] : [dateOf(day), time];
+    const found = readTimeQuery(`${date}T${reading}`, zone, now);
+    if (found === null) throw new RangeError(`${date}T${reading} is no time`);
+    return found;
+  };
+  const today = dayOf(minuteText(now + zone.offsetAt(now)));
+  // A window that began yesterday, or the day before where a clock has moved, may not be over.
+  const all = Array.from({ length: contractLimits.blackoutDaysAhead + 2 }, (_, n) => today + n - 2);
+  return all.flatMap((day) => {
+    if (days !== null && days.excludedBy(day) !== null) return [];
+    const [start, end] = [at(day, from), at(to > from ? day : day + 1, to)];
+    const window = { from: start.near, until: end.instants.at(-1) ?? end.near };
+    return window.until > now && window.from < window.until ? [window] : [];
+  });
+}
