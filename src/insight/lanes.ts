@@ -6,7 +6,9 @@ import { pauseMembers, pauseShape } from "./pause.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
 export const blackoutShape = {
-  blackoutUntil: maybeTime.describe("It is in a blackout, which ends then; null: it is in none, or a person has ended it."),
+  blackoutUntil: maybeTime.describe(
+    "It is in a blackout, which ends then; null: it is in none, or a person has ended it.",
+  ),
   nextBlackoutAt: maybeTime.describe("When its next blackout begins, as far as they are written: some days ahead."),
 };
 

@@ -12,7 +12,15 @@ import { lookReplaced } from "./sql/replaced.ts";
 import { lockUnits, takeUnit } from "./sql/unit.ts";
 import { columns, execute } from "./statement.ts";
 import type { LaneBlackouts, LaneStore } from "../machine/lane-store.ts";
-import { holdPaused, pauseValues, readPause, unholdOpen, unholdPaused, writeBlackouts, writePause } from "./sql/lane.ts";
+import {
+  holdPaused,
+  pauseValues,
+  readPause,
+  unholdOpen,
+  unholdPaused,
+  writeBlackouts,
+  writePause,
+} from "./sql/lane.ts";
 import { redispatchNow, runNow } from "./sql/relay.ts";
 
 export function controlStore(session: Session) {

@@ -69,6 +69,9 @@ test.each([
 
 test("more blackouts than a lane may have are refused", () => {
   const problems = new ProblemList("lane");
-  checkBlackouts({ blackouts: Array.from({ length: 21 }, () => ({ timezone: "UTC", from: "09:00", to: "10:00" })) }, problems);
+  checkBlackouts(
+    { blackouts: Array.from({ length: 21 }, () => ({ timezone: "UTC", from: "09:00", to: "10:00" })) },
+    problems,
+  );
   expect(problems.found.map(({ rule }) => rule)).toEqual(["must be a list of at most 20"]);
 });

@@ -52,7 +52,16 @@ import {
 } from "./reference/circuits.ts";
 import { runOutputs, runResult } from "./reference/each.ts";
 import { signal } from "./reference/signal.ts";
-import { holdPaused, installBlackouts, isPaused, pauseLane, retry, runNow, unhold, unholdOpen } from "./reference/lanes.ts";
+import {
+  holdPaused,
+  installBlackouts,
+  isPaused,
+  pauseLane,
+  retry,
+  runNow,
+  unhold,
+  unholdOpen,
+} from "./reference/lanes.ts";
 import { scheduleControl } from "./reference/schedule-control.ts";
 import { cancelRemoved, dueSchedules, endRemovals, installSchedules, plan, schedules } from "./reference/schedules.ts";
 import { chains } from "./reference/chains.ts";

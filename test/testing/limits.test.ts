@@ -108,8 +108,10 @@ test("what is due in a blackout of its lane starts after it", async () => {
   });
   await mail.enqueueAll([{ payload: undefined }, { payload: undefined }]);
   await other.enqueue(undefined);
-  expect((await system.advance("7h29m")).map(({ kind }) => kind)).toEqual(["other"]);
-  expect((await system.advance("1m")).map(({ kind, state }) => `${kind} ${state}`)).toEqual(Array(2).fill("mail SUCCESS"));
+  expect((await system.advance("449m")).map(({ kind }) => kind)).toEqual(["other"]);
+  expect((await system.advance("1m")).map(({ kind, state }) => `${kind} ${state}`)).toEqual(
+    Array(2).fill("mail SUCCESS"),
+  );
   // Ten days later the windows of that night are written too.
   expect(await system.advance({ to: "2031-01-11T14:00:00Z" })).toEqual([]);
   await mail.enqueue(undefined);

@@ -3,7 +3,8 @@ import { formatDuration } from "../../calendar/duration.ts";
 import type { LaneListReply } from "../../api/shape/overview.ts";
 import { api } from "../api.ts";
 import type { Output, World } from "../output.ts";
-import { pauseBodyOf, pausedText, type PauseOptions, withPauseOptions } from "../schedule-table.ts";
+import { here, pauseBodyOf, pausedText, type PauseOptions, withPauseOptions } from "../schedule-table.ts";
+import { wallTimeIn } from "../times.ts";
 import { type Columns, commandOf, readCommand, tableOf } from "../read-command.ts";
 
 export function lanesCommand(world: World, out: Output): Command {
@@ -25,7 +26,7 @@ const list = (world: World, out: Output): Command =>
 
 const columns: Columns<LaneListReply["lanes"][number]> = {
   LANE: ({ name }) => name,
-  STATUS: (lane) => pausedText(lane),
+  STATUS: (lane) => (lane.paused || lane.blackoutUntil === null ? pausedText(lane) : blackoutText(lane.blackoutUntil)),
   WAITING: ({ waiting }) => String(waiting),
   OLDEST: ({ oldestWaitingMs }) => (oldestWaitingMs === null ? "" : `${Math.round(oldestWaitingMs / 1_000)} s`),
   RUNNING: ({ running }) => String(running),
@@ -33,6 +34,8 @@ const columns: Columns<LaneListReply["lanes"][number]> = {
   HELD: ({ held }) => String(held.slot + held.paused + held.predecessors),
   WORKERS: ({ concurrency }) => (concurrency === null ? "" : String(concurrency)),
 };
+
+const blackoutText = (until: string): string => `in a blackout until ${wallTimeIn(until, here())} (${here()})`;
 
 function limit(world: World, out: Output): Command {
   return commandOf(

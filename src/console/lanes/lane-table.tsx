@@ -23,6 +23,11 @@ const columns: readonly Column<LaneReply>[] = [
           <Tag icon="pause" tone="warn" text={pausedText(lane)} />
           <Paused of={lane} />
         </>
+      ) : lane.blackoutUntil !== null ? (
+        <>
+          <Tag icon="pause" tone="warn" text={words.lanes.blackout} />
+          <Paused of={{ pausedUntil: lane.blackoutUntil, pauseReason: null }} />
+        </>
       ) : (
         <Tag icon="SUCCESS" tone="good" text={words.lanes.open} />
       ),
@@ -52,15 +57,18 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
       ...columns,
       column.actions<LaneReply>((lane) => (
         <Button
-          text={lane.paused ? words.shared.resume : words.shared.pause}
+          text={isClosed(lane) ? words.shared.resume : words.shared.pause}
           look="small"
           onClick={() => onToggle(lane)}
-          label={words.lanes.toggle(lane.paused, lane.name)}
+          label={words.lanes.toggle(isClosed(lane), lane.name)}
         />
       )),
     ]}
   />
 );
+
+/** A resume ends either. */
+export const isClosed = ({ paused, blackoutUntil }: LaneReply): boolean => paused || blackoutUntil !== null;
 
 const pausedText = ({ pausedBy }: LaneReply): string =>
   pausedBy === null ? words.schedules.states.paused : words.lanes.pausedBy(pausedBy);

@@ -109,7 +109,8 @@ function Why({ job, onDone }: { readonly job: JobDetailReply; readonly onDone: (
 function placeOf({ schedule }: JobDetailReply, cause: Explanation["cause"]): { name: string; href: string } | null {
   if (cause === "paused" && schedule !== null) return { name: schedule, href: addresses.schedule(schedule) };
   if (cause === "lock") return { name: words.places.locks, href: addresses.locks };
-  const isOfLane = cause === "lane-paused" || cause === "no-worker" || cause === "slot" || cause === "queued";
+  const isOfLane =
+    cause === "lane-paused" || cause === "blackout" || cause === "no-worker" || cause === "slot" || cause === "queued";
   return isOfLane ? { name: words.places.lanes, href: addresses.lanes } : null;
 }
 

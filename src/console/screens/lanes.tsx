@@ -1,7 +1,7 @@
 import { Audits, Empty, Link, Loaded, ScreenHead, togglePause } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { useAnswer } from "../resource.ts";
-import { LaneTable } from "../lanes/lane-table.tsx";
+import { isClosed, LaneTable } from "../lanes/lane-table.tsx";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import { WorkerTable } from "../lanes/worker-table.tsx";
 import type { LaneReply } from "../../api/shape/overview.ts";
@@ -38,5 +38,5 @@ const NoWorker = () => (
   </Empty>
 );
 
-const toggle = ({ name, paused }: LaneReply, onDone: () => void): Promise<void> =>
-  togglePause({ at: "/lanes/:name", id: name, paused }, onDone);
+const toggle = (lane: LaneReply, onDone: () => void): Promise<void> =>
+  togglePause({ at: "/lanes/:name", id: lane.name, paused: isClosed(lane) }, onDone);

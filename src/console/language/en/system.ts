@@ -86,6 +86,7 @@ export const enSystem = {
     lanes: "Lanes",
     caps: "Caps",
     open: "Open",
+    blackout: "Blackout",
     pausedBy: (name: string) => `Paused by ${name}`,
     columns: {
       waiting: "Waiting",

@@ -71,6 +71,7 @@ export const koSystem: typeof enSystem = {
     lanes: "레인",
     caps: "상한",
     open: "열림",
+    blackout: "중단 시간대",
     pausedBy: (name) => `일시 중지한 사람: ${name}`,
     columns: {
       waiting: "대기",
