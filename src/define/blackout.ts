@@ -5,22 +5,9 @@ import { readTimeQuery } from "../calendar/asked-time.ts";
 import { dateOf, dayOf, dayRule } from "../calendar/days.ts";
 import { minuteText } from "../calendar/wall-time.ts";
 import { openZone, zoneProblem } from "../calendar/zone.ts";
-import type { CalendarDefinition } from "./define-calendar.ts";
 import type { AppDefinition } from "./definition.ts";
-import type { LaneDefinition } from "./lane.ts";
+import type { Blackout, LaneDefinition } from "./lane.ts";
 import type { ProblemList } from "./problem.ts";
-
-/** A part of the day, or whole days, in which no job of a lane starts. */
-export interface Blackout {
-  /** The zone of its clock, like `Asia/Seoul`. */
-  readonly timezone: string;
-  /** `HH:MM`. Default `00:00`. A time that the clock skips is the moment of the jump; of one it shows twice, the first. */
-  readonly from?: string;
-  /** `HH:MM`, of the next day when it is not after `from`. Default `24:00`. Of a time that the clock shows twice, the second. */
-  readonly to?: string;
-  /** On which days it begins. Default: on each. */
-  readonly on?: CalendarDefinition;
-}
 
 const wholeDay = { from: "00:00", to: "24:00" } as const;
 const fields = ["timezone", "from", "to", "on"];

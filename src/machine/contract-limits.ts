@@ -78,9 +78,9 @@ export const contractLimits = {
   dispatchWindowMs: 5 * 60_000,
   sendBatchMax: 10,
   cronCharactersMax: 256,
-  blackoutsMax: 20,
   /** How far ahead the windows of a lane are written, so that they hold while no scheduler runs. */
   blackoutDaysAhead: 8,
+  blackoutsMax: 20,
   calendarDaysMoved: 31,
   calendarEntriesMax: 2_000,
   calendarNameCharactersMax: 80,

@@ -10,6 +10,7 @@ import { readOccurrencesBetween } from "../insight/occurrences.ts";
 import type { Database } from "../insight/sql-query.ts";
 import type { Clock, Ports } from "../machine/ports.ts";
 import { pass } from "../schedule/pass.ts";
+import type { LaneGate } from "../run/worker-scope.ts";
 import { createWorker, type Worker } from "../run/worker.ts";
 import { faultyRegistry, type Faults } from "./faults.ts";
 import type { MemoryQueue, ReceivedMessage } from "./memory-queue.ts";
@@ -55,14 +56,8 @@ export function newDriver(options: DriverOptions): Driver {
     if (known !== undefined) return known;
     const life = newLife(ports, (point) => !faults.isFatal(point));
     // The clock stands while a handler runs: what it waits for comes with the next step of the test.
-    const { isPaused, holdPaused } = life.ports.store;
-    const worker = createWorker(life.ports, faulty, {
-      stage,
-      worker: `test-${lane}`,
-      lane,
-      limitWaitMsMax: 0,
-      gate: { isPaused: () => isPaused(lane), hold: holdPaused },
-    });
+    const gate = gateOf(life.ports, lane);
+    const worker = createWorker(life.ports, faulty, { stage, worker: `test-${lane}`, lane, gate, limitWaitMsMax: 0 });
     lives.set(lane, { life, worker });
     return { life, worker };
   };
@@ -112,6 +107,12 @@ export function newDriver(options: DriverOptions): Driver {
     stop: async () => void (await Promise.all([...lives.values()].map(({ worker }) => worker.stop(0)))),
   };
 }
+
+/** Looks each time: the clock moves between two looks as far as a test says. */
+const gateOf = ({ store }: Ports, lane: string): LaneGate => ({
+  isPaused: () => store.isPaused(lane),
+  hold: (messages) => store.holdPaused(messages),
+});
 
 function answered(
   queue: DriverOptions["queue"],

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { type Blackout, blackoutsOf, checkBlackouts } from "../../src/define/blackout.ts";
+import { blackoutsOf, checkBlackouts } from "../../src/define/blackout.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineCalendar } from "../../src/define/define-calendar.ts";
 import { defineJob } from "../../src/define/define-job.ts";
+import type { Blackout } from "../../src/define/lane.ts";
 import { ProblemList } from "../../src/define/problem.ts";
 import { dayMs, minuteMs } from "../../src/machine/units.ts";
 

@@ -232,6 +232,7 @@ async function steer(store: TestStore, insight: Database, ids: readonly JobId[])
   await store.holdPaused(ids.map((jobId) => ({ jobId, generation: 0, trace: "" })));
   await store.unholdPaused("tour", 10);
   await store.unholdOpen(10);
+  await store.installBlackouts([{ lane: "tour", windows: [{ from: 1_000, until: 2_000 }] }]);
   await store.runNow(ids);
   const search = { kind: "none" };
   const matched = { count: 0, isMore: false };

@@ -57,7 +57,7 @@ export function laneEndpoints(options: ApiOptions) {
       refuses: ["unknown-lane"],
       summary: "Start jobs of this lane again, also those that arrived during the pause or the blackout",
       description:
-        "Also ends the blackout that the lane is in, and releases the jobs that arrived meanwhile. Of more than 1,000 the rest is released after the answer, which is a 202 then: `held.paused` of `listLanes` says how many are left.",
+        "Also ends the blackout that the lane is in, and releases the jobs that arrived in between. Of more than 1,000 the rest is released after the answer, which is a 202 then: `held.paused` of `listLanes` says how many are left.",
       example: { params: { name: "default" } },
       scope: ({ params }) => ({ lane: params.name }),
       params: lanePath,
