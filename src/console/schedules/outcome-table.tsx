@@ -74,7 +74,7 @@ const whichAndWhen: readonly Column<ScheduleOutcomeReply>[] = [
   {
     name: names.state,
     order: "failing",
-    width: "minmax(190px, 1fr)",
+    width: "minmax(160px, 1fr)",
     class: "wide",
     cell: (schedule) => (
       <>
@@ -91,7 +91,7 @@ const howItGoes: readonly Column<ScheduleOutcomeReply>[] = [
   {
     name: names.next,
     order: "next",
-    width: "140px",
+    width: "128px",
     class: "wide",
     isNamed: true,
     cell: ({ paused, enabled, nextAt, timezone, expression }) =>
@@ -112,7 +112,7 @@ const howItGoes: readonly Column<ScheduleOutcomeReply>[] = [
   {
     name: names.lateness,
     order: "lateness",
-    width: "112px",
+    width: "100px",
     class: "wide",
     isNumber: true,
     isNamed: true,
