@@ -1,6 +1,7 @@
 import type { Instant, JobId, JobView, SlotGroup } from "../machine/job.ts";
 import type { Reason } from "../machine/reasons.ts";
 import type { Overlap } from "../machine/schedule.ts";
+import type { WaitPiece } from "../machine/wait-texts.ts";
 import type { WaitingFacts } from "../machine/waiting.ts";
 
 /** What people read about a reason. Each is a clause that follows a colon, a bracket or "because". */
@@ -51,7 +52,7 @@ export interface WaitingView {
 
 /** Why a job does not start yet. */
 export interface Wait {
-  readonly sentence: string;
+  readonly pieces: readonly WaitPiece[];
   readonly advice?: string | null;
   /** When it goes on, where that is known. */
   readonly until?: Instant | null;

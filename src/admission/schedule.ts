@@ -1,5 +1,6 @@
 import { reasons } from "../machine/reasons.ts";
-import { pauseAt, pauseText } from "../machine/pause.ts";
+import { pauseAt, pausePieces } from "../machine/pause.ts";
+import { piece } from "../machine/wait-texts.ts";
 import type { StateGate } from "./gate.ts";
 
 /**
@@ -36,9 +37,13 @@ export const scheduleGate = {
     why({ job, facts, now }) {
       const pause = pauseAt(facts.schedule, Math.max(now, job.dueAt));
       if (facts.schedule === null || job.attempt > 0 || (pause === null && facts.schedule.enabled)) return null;
-      const how = pause === null ? "off" : pauseText(pause);
+      const schedule = String(job.scheduleId);
+      const how =
+        pause === null
+          ? [piece("scheduleOff", { schedule })]
+          : [piece("schedulePaused", { schedule, by: pause.by }), ...pausePieces(pause)];
       return {
-        sentence: `its schedule ${job.scheduleId} is ${how}: it will be SKIPPED when its time comes`,
+        pieces: [...how, piece("willSkip", {})],
         until: job.dueAt,
         advice:
           pause === null

@@ -1,3 +1,4 @@
+import { type WaitText, waitTexts } from "../../../machine/wait-texts.ts";
 import { enChange } from "./change.ts";
 import { enSchedules } from "./schedules.ts";
 import { enShared } from "./shared.ts";
@@ -5,5 +6,12 @@ import { enSystem } from "./system.ts";
 import { enWork } from "./work.ts";
 
 /** All texts of the page. The compiler holds every language to the same members. */
-export const english = { ...enShared, ...enChange, ...enSchedules, ...enSystem, ...enWork };
+export const english = {
+  waits: waitTexts as Readonly<Record<WaitText, string>>,
+  ...enShared,
+  ...enChange,
+  ...enSchedules,
+  ...enSystem,
+  ...enWork,
+};
 export type Words = typeof english;

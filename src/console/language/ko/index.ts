@@ -1,3 +1,4 @@
+import { koreanWaitTexts } from "../../../machine/wait-texts-ko.ts";
 import type { Words } from "../en/index.ts";
 import { koChange } from "./change.ts";
 import { koSchedules } from "./schedules.ts";
@@ -5,4 +6,11 @@ import { koShared } from "./shared.ts";
 import { koSystem } from "./system.ts";
 import { koWork } from "./work.ts";
 
-export const korean: Words = { ...koShared, ...koChange, ...koSchedules, ...koSystem, ...koWork };
+export const korean: Words = {
+  waits: koreanWaitTexts,
+  ...koShared,
+  ...koChange,
+  ...koSchedules,
+  ...koSystem,
+  ...koWork,
+};
