@@ -13,7 +13,7 @@ export const circuitKey = (name: string): string => `'${prefix}' || ${name}`;
 export const circuitGate = {
   form: "code",
   name: "circuit",
-  refuses: { [reasons.circuitOpen]: { job: "what it calls was down, by its circuit" } },
+  refuses: { [reasons.circuitOpen]: {} },
   waits: {
     cause: "circuit-open",
     why({ job, facts: { circuit } }: WaitingView): Wait | null {

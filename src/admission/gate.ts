@@ -4,13 +4,11 @@ import type { Overlap } from "../machine/schedule.ts";
 import type { WaitPiece } from "../machine/wait-texts.ts";
 import type { WaitingFacts } from "../machine/waiting.ts";
 
-/** What people read about a reason. Each is a clause that follows a colon, a bracket or "because". */
+/** What people read about a reason beside its text (`reasonTexts`), as such a clause. */
 export interface ReasonWords {
-  /** Of a job that ended for it. */
-  readonly job: string;
-  /** Of a job whose later attempt met it. Default: `job`. */
+  /** Of a job whose later attempt met it. Default: the text. */
   readonly later?: string;
-  /** Of a nominal time that was skipped for it. Default: `job`, with the advice to run it again. */
+  /** Of a nominal time that was skipped for it. Default: the text, with the advice to run it again. */
   readonly time?: (time: TimeView) => readonly [why: string, advice: string];
 }
 

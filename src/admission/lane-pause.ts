@@ -8,7 +8,7 @@ export const lanePauseGate = {
   form: "lane",
   name: "lane-pause",
   refuses: {
-    [reasons.lanePaused]: { when: `l.paused_until > belfry.now()`, job: "its lane was paused" },
+    [reasons.lanePaused]: { when: `l.paused_until > belfry.now()` },
   },
   waits: {
     cause: "lane-paused",

@@ -13,12 +13,10 @@ export const scheduleGate = {
   refuses: {
     [reasons.paused]: {
       when: `m.attempt = 0 and s.paused_until > belfry.now()`,
-      job: "its schedule was paused",
       time: ({ again }) => ["the schedule was paused when its job would have started", `resume it; ${again}`],
     },
     [reasons.disabled]: {
       when: `m.attempt = 0 and not s.enabled`,
-      job: "its schedule was off",
       time: ({ again }) => [
         "the schedule was off in this stage when its job would have started",
         `switch it on; ${again}`,
@@ -28,7 +26,6 @@ export const scheduleGate = {
       when: `m.attempt = 0 and s.canceled_below is not null and exists (
         select from belfry.occurrence o where o.job_id = m.id and o.outcome = 'PLANNED' and o.schedule_version < s.canceled_below
       )`,
-      job: "its schedule was deleted",
       time: () => ["the schedule was deleted before its job would have started", "make it again if that was a mistake"],
     },
   },

@@ -5,7 +5,7 @@ import { addresses } from "../address.ts";
 import { phaseText } from "../jobs/phase.ts";
 import { numberText } from "../language/number.ts";
 import { words } from "../language/words.ts";
-import { Button, Icon, later, Link, Time, togglePause } from "../parts/index.ts";
+import { Button, Icon, JobLink, later, Link, Time, togglePause } from "../parts/index.ts";
 
 const SignalForm = later(async () => (await import("./signal-form.tsx")).SignalForm);
 
@@ -35,8 +35,7 @@ export function Why({ job, zone, onDone }: WhyProps) {
         </p>
         {why === undefined || why.waitsFor.length === 0 ? null : (
           <p>
-            {words.job.lookAt}{" "}
-            {why.waitsFor.slice(0, 5).map((id) => [<Link to={addresses.job(id)} text={`#${id}`} />, " "])}
+            {words.job.lookAt} {why.waitsFor.slice(0, 5).map((id) => [<JobLink id={id} />, " "])}
           </p>
         )}
         {hints.map((hint) => (

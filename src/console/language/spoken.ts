@@ -6,7 +6,8 @@ export function reasonText(reason: string | null): string {
   if (reason === null) return "";
   const merged = /^into (\S+)T(\S+)$/.exec(reason);
   if (merged !== null) return words.mergedInto(merged[1] ?? "", merged[2] ?? "");
-  return words.reasons[reason] ?? reason.replaceAll("-", " ");
+  const known: Readonly<Record<string, string>> = words.reasons;
+  return known[reason] ?? reason.replaceAll("-", " ");
 }
 
 /** How many attempts there were, and how many failures of those it may have. */

@@ -1,3 +1,4 @@
+import { reasonTexts } from "../../../machine/reason-texts.ts";
 import { type WaitText, waitTexts } from "../../../machine/wait-texts.ts";
 import { enChange } from "./change.ts";
 import { enSchedules } from "./schedules.ts";
@@ -7,6 +8,7 @@ import { enWork } from "./work.ts";
 
 /** All texts of the page. The compiler holds every language to the same members. */
 export const english = {
+  reasons: reasonTexts,
   waits: waitTexts as Readonly<Record<WaitText, string>>,
   ...enShared,
   ...enChange,

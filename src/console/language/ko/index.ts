@@ -1,3 +1,4 @@
+import { koreanReasonTexts } from "../../../machine/reason-texts-ko.ts";
 import { koreanWaitTexts } from "../../../machine/wait-texts-ko.ts";
 import type { Words } from "../en/index.ts";
 import { koChange } from "./change.ts";
@@ -7,6 +8,7 @@ import { koSystem } from "./system.ts";
 import { koWork } from "./work.ts";
 
 export const korean: Words = {
+  reasons: koreanReasonTexts,
   waits: koreanWaitTexts,
   ...koShared,
   ...koChange,
