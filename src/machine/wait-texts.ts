@@ -49,6 +49,15 @@ export const waitTexts = {
 
 export type WaitText = keyof typeof waitTexts;
 
+/** What can be done about some of them that no button does. */
+export const waitHints: Readonly<Partial<Record<WaitText, string>>> = {
+  scheduleOff: "Switch the schedule on with `enabled` for this stage",
+  circuitOpen: "Look at what the jobs call: when it answers, a probe closes the circuit. “Run now” sends one",
+  noRoom: "If it lasts, ask AWS for a larger quota of the account",
+  notStarted: "Look at the image, its roles and its network",
+  unknownKind: "Deploy the code that defines it to the workers of its lane",
+};
+
 export const waitTextNames = Object.keys(waitTexts) as WaitText[];
 
 type PlaceIn<S extends string> = S extends `${string}{${infer P}}${infer Rest}` ? P | PlaceIn<Rest> : never;

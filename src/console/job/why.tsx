@@ -23,7 +23,7 @@ export function Why({ job, zone, onDone }: WhyProps) {
   const [isSignaling, setSignaling] = useState(false);
   const place = why === undefined ? null : placeOf(job, why);
   const paused = why === undefined ? null : pausedBy(job, why);
-  const hints = (why?.pieces ?? []).flatMap(({ text }) => words.job.hints[text] ?? []);
+  const hints = (why?.pieces ?? []).flatMap(({ text }) => words.waitHints[text] ?? []);
   return (
     <div class="note" role="note">
       <Icon name="info" />
@@ -50,7 +50,10 @@ export function Why({ job, zone, onDone }: WhyProps) {
           <SignalForm {...job} run={job.run} task={job.task} onDone={onDone} onClose={() => setSignaling(false)} />
         ) : null}
         {paused === null ? null : (
-          <Button text={words.schedules.toggle(true, paused.id)} onClick={() => void togglePause(paused, onDone)} />
+          <Button
+            text={words.pause.toggle(true, words.pause.named[paused.at](paused.id))}
+            onClick={() => void togglePause(paused, onDone)}
+          />
         )}
         {place === null ? null : (
           <p>

@@ -55,7 +55,7 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
           text={lane.paused ? words.shared.resume : words.shared.pause}
           look="small"
           onClick={() => onToggle(lane)}
-          label={words.lanes.toggle(lane.paused, lane.name)}
+          label={words.pause.toggle(lane.paused, words.pause.named["/lanes/:name"](lane.name))}
         />
       )),
     ]}

@@ -148,7 +148,7 @@ const RowActions = ({ schedule, onDone }: { readonly schedule: ScheduleOutcomeRe
       onClick={() => void toggleSchedule(schedule, onDone)}
     >
       <Icon name={schedule.paused ? "play" : "pause"} />
-      <span class="hidden">{words.schedules.toggle(schedule.paused, schedule.id)}</span>
+      <span class="hidden">{words.pause.toggle(schedule.paused, schedule.id)}</span>
     </button>
   </>
 );

@@ -1,5 +1,5 @@
 import { reasonTexts } from "../../../machine/reason-texts.ts";
-import { type WaitText, waitTexts } from "../../../machine/wait-texts.ts";
+import { waitHints, type WaitText, waitTexts } from "../../../machine/wait-texts.ts";
 import { enChange } from "./change.ts";
 import { enSchedules } from "./schedules.ts";
 import { enShared } from "./shared.ts";
@@ -9,6 +9,7 @@ import { enWork } from "./work.ts";
 /** All texts of the page. The compiler holds every language to the same members. */
 export const english = {
   reasons: reasonTexts,
+  waitHints,
   waits: waitTexts as Readonly<Record<WaitText, string>>,
   ...enShared,
   ...enChange,

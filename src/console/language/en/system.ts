@@ -97,13 +97,8 @@ export const enSystem = {
       "From here, at once: pause a lane, or change the cap of a kind below. Max workers and batch size come with a deployment: defineApp({ lanes }), or laneConcurrency in belfry.config.ts.",
     held: (slot: number, paused: number, predecessors: number) =>
       `${slot} wait for a slot, ${paused} are paused, ${predecessors} wait for predecessors`,
-    toggle: (isPaused: boolean, name: string) => `${isPaused ? "Resume" : "Pause"} lane ${name}`,
-    pauseQuestion: (name: string) => `Pause lane ${name}?`,
     pauseText: "Running jobs end; nothing else of this lane starts until it goes on.",
     pause: "Pause the lane",
-    goesOn: (name: string) => `Lane ${name} goes on`,
-    isPaused: (name: string) => `Lane ${name} is paused`,
-    notChanged: (name: string) => `Lane ${name} was not changed`,
     slots: "Slots",
     inUse: "In use",
     inUseOf: (taken: number, size: number) => `${taken} of ${size} in use`,

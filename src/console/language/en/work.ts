@@ -1,5 +1,4 @@
 import type { searchFields } from "../../../api/routes/jobs.ts";
-import type { WaitText } from "../../../machine/wait-texts.ts";
 import { numberText, type Count } from "../number.ts";
 import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
@@ -82,13 +81,6 @@ export const enWork = {
     interrupted: (count: number) => `, ${count} interrupted`,
     itIs: (phase: string) => `It is ${phase}`,
     lookAt: "Look at",
-    hints: {
-      scheduleOff: "Switch the schedule on with `enabled` for this stage",
-      circuitOpen: "Look at what the jobs call: when it answers, a probe closes the circuit. “Run now” sends one",
-      noRoom: "If it lasts, ask AWS for a larger quota of the account",
-      notStarted: "Look at the image, its roles and its network",
-      unknownKind: "Deploy the code that defines it to the workers of its lane",
-    } as Readonly<Partial<Record<WaitText, string>>>,
     latestError: "Latest error",
     noMessage: "without a message",
     otherFailures: (kind: string) => `Other failures of ${kind} with this code`,

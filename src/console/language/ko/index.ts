@@ -1,5 +1,5 @@
 import { koreanReasonTexts } from "../../../machine/reason-texts-ko.ts";
-import { koreanWaitTexts } from "../../../machine/wait-texts-ko.ts";
+import { koreanWaitHints, koreanWaitTexts } from "../../../machine/wait-texts-ko.ts";
 import type { Words } from "../en/index.ts";
 import { koChange } from "./change.ts";
 import { koSchedules } from "./schedules.ts";
@@ -9,6 +9,7 @@ import { koWork } from "./work.ts";
 
 export const korean: Words = {
   reasons: koreanReasonTexts,
+  waitHints: koreanWaitHints,
   waits: koreanWaitTexts,
   ...koShared,
   ...koChange,

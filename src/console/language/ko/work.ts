@@ -71,14 +71,6 @@ export const koWork: typeof enWork = {
     failures: (attempts_, failures, most) => `${attempts_}번, 실패 ${most}번 중 ${failures}번`,
     interrupted: (count) => `, 중단 ${count}번`,
     itIs: (phase) => `상태: ${phase}`,
-    hints: {
-      scheduleOff: "이 스테이지의 `enabled`로 스케줄을 켜세요",
-      circuitOpen:
-        "작업이 호출하는 대상을 살펴보세요. 응답하면 시험 작업이 서킷을 닫습니다. “지금 실행”이 하나를 보냅니다",
-      noRoom: "계속되면 AWS에 계정의 할당량을 늘려 달라고 요청하세요",
-      notStarted: "이미지와 역할, 네트워크를 살펴보세요",
-      unknownKind: "이 종류를 정의하는 코드를 레인의 워커에 배포하세요",
-    },
     lookAt: "볼 작업:",
     latestError: "마지막 오류",
     noMessage: "메시지 없음",
