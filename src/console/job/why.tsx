@@ -29,7 +29,7 @@ export function Why({ job, zone, onDone }: WhyProps) {
       <Icon name="info" />
       <div>
         <p class="why">
-          {why === undefined || why.pieces.length === 0
+          {why === undefined || !isKnown(why)
             ? (why?.sentence ?? words.job.itIs(phaseText(job)))
             : why.pieces.map((each) => <Piece key={each.text} of={each} zone={zone} />)}
         </p>
@@ -64,6 +64,10 @@ export function Why({ job, zone, onDone }: WhyProps) {
     </div>
   );
 }
+
+/** A newer API may have a piece that this page lacks: its sentence is shown then. */
+const isKnown = ({ pieces }: Explanation): boolean =>
+  pieces.length > 0 && pieces.every(({ text }) => Object.hasOwn(words.waits, text));
 
 const times = new Set(["at", "until", "since", "latest"]);
 

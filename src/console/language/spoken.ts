@@ -10,6 +10,13 @@ export function reasonText(reason: string | null): string {
   return known[reason] ?? reason.replaceAll("-", " ");
 }
 
+/** What became of a time; null where the API's sentence says it. */
+export function verdictText(verdict: string, localTime: string): string | null {
+  const [, reason = null] = /^skipped-(.*)$/.exec(verdict) ?? [];
+  const text = words.verdicts?.[reason === null ? verdict : "skipped"];
+  return text?.replace("{time}", localTime.replace("T", " ")).replace("{reason}", reasonText(reason)) ?? null;
+}
+
 /** How many attempts there were, and how many failures of those it may have. */
 export function attemptsText({
   attempt,

@@ -9,6 +9,8 @@ import { enWork } from "./work.ts";
 /** All texts of the page. The compiler holds every language to the same members. */
 export const english = {
   reasons: reasonTexts,
+  /** Of a time; null: as the API says it. */
+  verdicts: null as Readonly<Record<string, string>> | null,
   waitHints,
   waits: waitTexts as Readonly<Record<WaitText, string>>,
   ...enShared,

@@ -1,3 +1,4 @@
+import { koreanVerdicts } from "../../../insight/verdict-texts-ko.ts";
 import { koreanReasonTexts } from "../../../machine/reason-texts-ko.ts";
 import { koreanWaitHints, koreanWaitTexts } from "../../../machine/wait-texts-ko.ts";
 import type { Words } from "../en/index.ts";
@@ -9,6 +10,7 @@ import { koWork } from "./work.ts";
 
 export const korean: Words = {
   reasons: koreanReasonTexts,
+  verdicts: koreanVerdicts,
   waitHints: koreanWaitHints,
   waits: koreanWaitTexts,
   ...koShared,
