@@ -23,7 +23,7 @@ export const circuitGate = {
       const open =
         probe === null ? piece("circuitOpen", { name, until: iso(until) }) : piece("circuitProbed", { name, probe });
       return {
-        pieces: [open, piece("circuitWhy", { failed, ended, code: String(code) })],
+        pieces: [open, piece("circuitWhy", { failed, ended, code })],
         advice: `look at what the jobs call: when it answers, a probe closes the circuit by itself; to send one now: belfry jobs run-now ${job.id}`,
         until: probe === null ? until : null,
       };

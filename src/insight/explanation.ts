@@ -36,7 +36,7 @@ export interface Followed {
   readonly end: OccurrenceEndReply | null;
 }
 
-export type Verdict =
+export type TimeVerdict =
   | "ran"
   | "failed"
   | "running"
@@ -61,7 +61,7 @@ export type Verdict =
 
 export interface Explanation {
   /** Stable, for programs; with its reason where it was skipped: `skipped-overlap`. */
-  readonly verdict: Verdict | `skipped-${string}`;
+  readonly verdict: TimeVerdict | `skipped-${string}`;
   readonly sentence: string;
   /** What to do, or null when nothing is wrong. */
   readonly advice: string | null;

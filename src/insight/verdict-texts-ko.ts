@@ -1,7 +1,7 @@
-import type { Verdict } from "./explanation.ts";
+import type { TimeVerdict } from "./explanation.ts";
 
 /** What became of a time, in Korean: `{time}` is its reading, `{reason}` why it was skipped. */
-export const koreanVerdicts: Readonly<Record<Verdict, string>> = {
+export const koreanVerdicts: Readonly<Record<TimeVerdict, string>> = {
   ran: "{time}: 실행되었습니다",
   failed: "{time}: 실행되었고 실패했습니다. 원인을 고친 뒤 재시도하세요",
   running: "{time}: 실행 중입니다",
