@@ -91,7 +91,7 @@ const howItGoes: readonly Column<ScheduleOutcomeReply>[] = [
   {
     name: names.next,
     order: "next",
-    width: "128px",
+    width: "140px",
     class: "wide",
     isNamed: true,
     cell: ({ paused, enabled, nextAt, timezone, expression }) =>
@@ -112,7 +112,7 @@ const howItGoes: readonly Column<ScheduleOutcomeReply>[] = [
   {
     name: names.lateness,
     order: "lateness",
-    width: "100px",
+    width: "112px",
     class: "wide",
     isNumber: true,
     isNamed: true,
