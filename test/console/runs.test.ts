@@ -115,14 +115,14 @@ await describeInBrowser("a run of ten thousand tasks", (its) => {
     );
   });
 
-  test("opens fitted, is made larger and smaller by buttons and keys, and fitted again", async () => {
+  test("is made larger and smaller by buttons and keys, and fitted again", async () => {
     const { page, problems } = await its.visit("/runs/9?view=graph", "Critical path");
-    const fitted = await page.getByText(/^\d\d %$/).innerText();
     await page.getByRole("button", { name: "Zoom in" }).click();
+    await page.getByText("125 %").waitFor();
     await page.keyboard.press("+");
-    await page.getByText(fitted, { exact: true }).waitFor({ state: "detached" });
+    await page.getByText("156 %").waitFor();
     await page.getByRole("button", { name: "Fit the graph" }).click();
-    await page.getByText(fitted, { exact: true }).waitFor();
+    await page.getByText(/^\d\d %$/).waitFor();
     expect(problems).toEqual([]);
   });
 });

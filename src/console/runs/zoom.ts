@@ -36,7 +36,6 @@ export function useZoom(box: { readonly current: HTMLElement | null }, { width, 
       event.preventDefault();
       zoomBy(event.deltaY < 0 ? zoomStep : 1 / zoomStep);
     };
-    fit();
     element.addEventListener("wheel", onWheel, { passive: false });
     return () => element.removeEventListener("wheel", onWheel);
   }, []);
