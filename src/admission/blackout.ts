@@ -1,5 +1,6 @@
 import { reasons } from "../machine/reasons.ts";
 import { iso } from "../machine/units.ts";
+import { piece } from "../machine/wait-texts.ts";
 import type { ClosingGate } from "./gate.ts";
 
 /** Whether lane l is in a blackout. One that a person has ended is over at `opened_until`. */
@@ -13,7 +14,7 @@ export const blackoutGate = {
   form: "lane",
   name: "blackout",
   refuses: {
-    [reasons.blackout]: { when: isInBlackout, job: "its lane was in a blackout" },
+    [reasons.blackout]: { when: isInBlackout },
   },
   waits: {
     cause: "blackout",
@@ -21,7 +22,7 @@ export const blackoutGate = {
       until === null
         ? null
         : {
-            sentence: `its lane ${job.lane} is in a blackout until ${iso(until)}, as its app defines`,
+            pieces: [piece("blackout", { lane: job.lane, until: iso(until) })],
             advice: `to end this blackout now: belfry lanes resume ${job.lane}`,
             until,
           },

@@ -9,6 +9,6 @@ export const capGate = {
   prefix: "cap",
   groupOf: ({ id, concurrency }) =>
     concurrency === null ? null : { key: `cap:${id}`, size: concurrency, onRefusal: "hold", reason: reasons.slot },
-  refuses: { [reasons.slot]: { job: "no slot was free" } },
+  refuses: { [reasons.slot]: {} },
   waits: waitsForSlot("cap"),
 } as const satisfies UnitGate<{ readonly id: string; readonly concurrency: number | null }>;

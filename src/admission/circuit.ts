@@ -1,6 +1,7 @@
 import type { CircuitRule } from "../machine/circuit-store.ts";
 import { reasons } from "../machine/reasons.ts";
 import { iso } from "../machine/units.ts";
+import { piece } from "../machine/wait-texts.ts";
 import type { CodeGate, Wait, WaitingView } from "./gate.ts";
 
 const prefix = "circuit:";
@@ -12,16 +13,17 @@ export const circuitKey = (name: string): string => `'${prefix}' || ${name}`;
 export const circuitGate = {
   form: "code",
   name: "circuit",
-  refuses: { [reasons.circuitOpen]: { job: "what it calls was down, by its circuit" } },
+  refuses: { [reasons.circuitOpen]: {} },
   waits: {
     cause: "circuit-open",
     why({ job, facts: { circuit } }: WaitingView): Wait | null {
       if (circuit === null) return null;
       const { name, ended, failed, code, until, probe } = circuit;
-      if (until === null) return { sentence: `the circuit ${name} is closed again, and releases its jobs in order` };
-      const when = probe === null ? `until ${iso(until)}` : `until job ${probe}, its probe, succeeds`;
+      if (until === null) return { pieces: [piece("circuitClosed", { name })] };
+      const open =
+        probe === null ? piece("circuitOpen", { name, until: iso(until) }) : piece("circuitProbed", { name, probe });
       return {
-        sentence: `the circuit ${name} is open ${when}: ${failed} of ${ended} failed, most with ${code}`,
+        pieces: [open, piece("circuitWhy", { failed, ended, code })],
         advice: `look at what the jobs call: when it answers, a probe closes the circuit by itself; to send one now: belfry jobs run-now ${job.id}`,
         until: probe === null ? until : null,
       };

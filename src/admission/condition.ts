@@ -6,8 +6,8 @@ export const conditionGate = {
   form: "code",
   name: "condition",
   refuses: {
-    [reasons.notTaken]: { job: "its branch was not taken" },
-    [reasons.noLongerWanted]: { job: "it was no longer wanted" },
+    [reasons.notTaken]: {},
+    [reasons.noLongerWanted]: {},
   },
 } as const satisfies CodeGate;
 

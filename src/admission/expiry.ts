@@ -8,7 +8,6 @@ export const expiryGate = {
   refuses: {
     [reasons.expired]: {
       when: `m.expires_at <= belfry.now()`,
-      job: "its time was over before it could start",
       later: "its startDeadline passed before its next attempt",
       time: ({ deadline, again }) => [
         `its job had not started ${deadline}`,

@@ -1,15 +1,14 @@
 import type { Instant, JobId, JobView, SlotGroup } from "../machine/job.ts";
 import type { Reason } from "../machine/reasons.ts";
 import type { Overlap } from "../machine/schedule.ts";
+import type { WaitPiece } from "../machine/wait-texts.ts";
 import type { WaitingFacts } from "../machine/waiting.ts";
 
-/** What people read about a reason. Each is a clause that follows a colon, a bracket or "because". */
+/** What people read about a reason beside its text (`reasonTexts`), as such a clause. */
 export interface ReasonWords {
-  /** Of a job that ended for it. */
-  readonly job: string;
-  /** Of a job whose later attempt met it. Default: `job`. */
+  /** Of a job whose later attempt met it. Default: the text. */
   readonly later?: string;
-  /** Of a nominal time that was skipped for it. Default: `job`, with the advice to run it again. */
+  /** Of a nominal time that was skipped for it. Default: the text, with the advice to run it again. */
   readonly time?: (time: TimeView) => readonly [why: string, advice: string];
 }
 
@@ -51,7 +50,7 @@ export interface WaitingView {
 
 /** Why a job does not start yet. */
 export interface Wait {
-  readonly sentence: string;
+  readonly pieces: readonly WaitPiece[];
   readonly advice?: string | null;
   /** When it goes on, where that is known. */
   readonly until?: Instant | null;

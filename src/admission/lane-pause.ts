@@ -1,5 +1,6 @@
 import { reasons } from "../machine/reasons.ts";
-import { pauseText } from "../machine/pause.ts";
+import { pausePieces } from "../machine/pause.ts";
+import { piece } from "../machine/wait-texts.ts";
 import type { ClosingGate } from "./gate.ts";
 
 /** A paused lane starts nothing. */
@@ -7,13 +8,13 @@ export const lanePauseGate = {
   form: "lane",
   name: "lane-pause",
   refuses: {
-    [reasons.lanePaused]: { when: `l.paused_until > belfry.now()`, job: "its lane was paused" },
+    [reasons.lanePaused]: { when: `l.paused_until > belfry.now()` },
   },
   waits: {
     cause: "lane-paused",
     why: ({ job, facts: { lanePause: pause } }) =>
       pause && {
-        sentence: `its lane ${job.lane} is ${pauseText(pause)}`,
+        pieces: [piece("lanePaused", { lane: job.lane, by: pause.by }), ...pausePieces(pause)],
         advice: `resume the lane: belfry lanes resume ${job.lane}`,
         until: pause.until,
       },

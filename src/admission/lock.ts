@@ -11,7 +11,6 @@ export const lockGate = {
     of === null ? null : { key: `lock:${of.name}`, size: 1, onRefusal: "skip", reason: reasons.lockHeld },
   refuses: {
     [reasons.lockHeld]: {
-      job: "another job held its lock",
       later: "its next attempt met another job that held its lock",
       time: ({ holder, again }) => [
         `${holder("another job")} held the lock its job needs`,

@@ -23,7 +23,6 @@ export const overlapGate = {
   },
   refuses: {
     [reasons.overlap]: {
-      job: "another job of its schedule was still going",
       later: "its next attempt met a later job of the schedule that was still going",
       time: ({ holder, holderNoun, overlap, again }) => [
         overlap === "queue-all"
@@ -35,7 +34,6 @@ export const overlapGate = {
       ],
     },
     [reasons.replaced]: {
-      job: "a later time of its schedule replaced it",
       time: ({ again }) => [
         `a later time was to start, and under overlap "cancel-running" only the latest does`,
         again,

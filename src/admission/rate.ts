@@ -1,5 +1,6 @@
 import { reasons } from "../machine/reasons.ts";
 import { iso } from "../machine/units.ts";
+import { piece } from "../machine/wait-texts.ts";
 import { capGate } from "./cap.ts";
 import type { UnitGate, Wait, WaitingView } from "./gate.ts";
 import { countText } from "./slots.ts";
@@ -49,11 +50,12 @@ export const rateGate = {
       if (job.hold !== "slot" || job.heldOn === null || !isOfRate(job.heldOn)) return null;
       const { size, windowMs = null, nextAt = null } = slot ?? {};
       const limit = /^rate:@([^#]*)/.exec(job.heldOn)?.[1];
-      const many = limit === undefined ? size : `${size} of limit ${limit}`;
-      const rate = size === undefined || windowMs === null ? "" : `${many} start each ${windowMs / 1_000} s, `;
-      const when = nextAt === null ? "when its rate lets it" : `at about ${iso(nextAt)}`;
+      const of = size === undefined || windowMs === null ? null : { size, seconds: windowMs / 1_000 };
+      const rate =
+        of === null ? [] : [limit === undefined ? piece("rate", of) : piece("rateOfLimit", { ...of, limit })];
+      const when = nextAt === null ? piece("rateLater", {}) : piece("rateAt", { at: iso(nextAt) });
       return {
-        sentence: `it starts ${when}: ${rate}${countText(facts.heldBefore)} before it`,
+        pieces: [when, ...rate, piece("rateBefore", { before: countText(facts.heldBefore) })],
         until: nextAt,
       };
     },

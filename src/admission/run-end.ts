@@ -9,11 +9,9 @@ export const runEndGate = {
     [reasons.runCanceled]: {
       when: `r.state <> 'RUNNING'`,
       canceledBy: `r.canceled_by`,
-      job: "its run was canceled",
     },
     [reasons.runStopped]: {
       when: `r.stopped`,
-      job: "a task of its run failed, and its run then starts nothing more",
     },
   },
 } as const satisfies StateGate;

@@ -1,5 +1,6 @@
 import { reasons } from "../machine/reasons.ts";
-import { pauseAt, pauseText } from "../machine/pause.ts";
+import { pauseAt, pausePieces } from "../machine/pause.ts";
+import { piece } from "../machine/wait-texts.ts";
 import type { StateGate } from "./gate.ts";
 
 /**
@@ -12,12 +13,10 @@ export const scheduleGate = {
   refuses: {
     [reasons.paused]: {
       when: `m.attempt = 0 and s.paused_until > belfry.now()`,
-      job: "its schedule was paused",
       time: ({ again }) => ["the schedule was paused when its job would have started", `resume it; ${again}`],
     },
     [reasons.disabled]: {
       when: `m.attempt = 0 and not s.enabled`,
-      job: "its schedule was off",
       time: ({ again }) => [
         "the schedule was off in this stage when its job would have started",
         `switch it on; ${again}`,
@@ -27,7 +26,6 @@ export const scheduleGate = {
       when: `m.attempt = 0 and s.canceled_below is not null and exists (
         select from belfry.occurrence o where o.job_id = m.id and o.outcome = 'PLANNED' and o.schedule_version < s.canceled_below
       )`,
-      job: "its schedule was deleted",
       time: () => ["the schedule was deleted before its job would have started", "make it again if that was a mistake"],
     },
   },
@@ -36,9 +34,13 @@ export const scheduleGate = {
     why({ job, facts, now }) {
       const pause = pauseAt(facts.schedule, Math.max(now, job.dueAt));
       if (facts.schedule === null || job.attempt > 0 || (pause === null && facts.schedule.enabled)) return null;
-      const how = pause === null ? "off" : pauseText(pause);
+      const schedule = String(job.scheduleId);
+      const how =
+        pause === null
+          ? [piece("scheduleOff", { schedule })]
+          : [piece("schedulePaused", { schedule, by: pause.by }), ...pausePieces(pause)];
       return {
-        sentence: `its schedule ${job.scheduleId} is ${how}: it will be SKIPPED when its time comes`,
+        pieces: [...how, piece("willSkip", {})],
         until: job.dueAt,
         advice:
           pause === null

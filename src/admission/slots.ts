@@ -4,6 +4,7 @@
  */
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { JobId, SlotGroup } from "../machine/job.ts";
+import { piece } from "../machine/wait-texts.ts";
 import type { BoundedCount } from "../machine/waiting.ts";
 import type { WaitingView, Wait } from "./gate.ts";
 import { heldInOrder, inOrder, isBefore, isWaiting, orderOf } from "./order.ts";
@@ -251,9 +252,11 @@ export const waitsForSlot = (prefix: string) =>
     cause: "slot",
     why({ job, facts, slot }: WaitingView): Wait | null {
       if (job.hold !== "slot" || job.heldOn?.startsWith(`${prefix}:`) !== true) return null;
-      const taken = slot === null ? "all" : `${slot.taken} of ${slot.size}`;
+      const of = { key: job.heldOn, before: countText(facts.heldBefore) };
       return {
-        sentence: `it waits for a slot of ${job.heldOn}: ${taken} are taken, ${countText(facts.heldBefore)} wait longer`,
+        pieces: [
+          slot === null ? piece("slotUnknown", of) : piece("slot", { ...of, taken: slot.taken, size: slot.size }),
+        ],
         waitsFor: slot?.holders.map(({ job }) => job as JobId) ?? [],
       };
     },
@@ -265,9 +268,12 @@ export const waitsForPlace = {
   why({ job, facts, slot }: WaitingView): Wait | null {
     const { heldOn } = job;
     if (job.hold !== "slot" || heldOn?.startsWith("cap:") !== true || !heldOn.includes("#")) return null;
-    const places = slot === null ? "a place" : `1 of ${slot.size} ${slot.size === 1 ? "place" : "places"}`;
+    const of = { key: heldOn.slice(heldOn.indexOf("#") + 1), before: countText(facts.heldBefore) };
+    const unknown = slot === null ? piece("placeUnknown", of) : null;
     return {
-      sentence: `it waits for ${places} of ${heldOn.slice(heldOn.indexOf("#") + 1)}; ${countText(facts.heldBefore)} before it`,
+      pieces: [
+        unknown ?? (slot?.size === 1 ? piece("onePlace", of) : piece("place", { ...of, size: slot?.size ?? 0 })),
+      ],
       waitsFor: slot?.holders.map(({ job }) => job as JobId) ?? [],
     };
   },

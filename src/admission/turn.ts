@@ -1,4 +1,5 @@
 import { levels, type Priority } from "../machine/turn.ts";
+import { piece } from "../machine/wait-texts.ts";
 import type { CodeGate, Wait, WaitingView } from "./gate.ts";
 import { countText } from "./slots.ts";
 
@@ -24,10 +25,10 @@ export const turnGate = {
     why({ job, facts, now }: WaitingView): Wait | null {
       const [, level, key] = /^turn:[^#]*#(-?\d)#(.*)$/s.exec(job.heldOn ?? "") ?? [];
       if (level === undefined || job.dueAt > now) return null;
-      const of = key === "" ? `lane ${job.lane}` : `${key} in lane ${job.lane}`;
+      const of = { before: countText(facts.heldBefore), lane: job.lane };
       const priority = priorityOf(Number(level));
-      const rank = priority === "normal" ? "" : `, with priority ${priority}`;
-      return { sentence: `it waits for its turn: ${countText(facts.heldBefore)} of ${of} are before it${rank}` };
+      const rank = priority === "normal" ? [] : [piece("turnPriority", { priority })];
+      return { pieces: [key === "" ? piece("turn", of) : piece("turnOfKey", { ...of, key: key ?? "" }), ...rank] };
     },
   },
 } as const satisfies CodeGate;

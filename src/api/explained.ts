@@ -23,11 +23,11 @@ export async function explanationOf(
   const key = job.heldOn ?? job.slotKeys.find((each) => each.startsWith(`${lockGate.prefix}:`)) ?? null;
   const [slot = null] = key === null ? [] : await insight.run(readSlot, { key, before: facts.heldBefore.count });
   const batchWaitMs = batchRuleOf(registry.jobs.get(job.kind))?.waitMs ?? 0;
-  const { until, ...answer } = explainJob(job, facts, { now: facts.now, slot, batchWaitMs });
+  const { until, pieces, ...answer } = explainJob(job, facts, { now: facts.now, slot, batchWaitMs });
   // A job of another scope may hold a lock that both have.
   const ids = answer.waitsFor;
   const holders = within === null ? [] : await insight.run(readRecords, { ids, whole: false });
   const kinds = new Map<string, string>(holders.map((holder) => [holder.id, holder.kind]));
   const waitsFor = ids.filter((each) => within?.kinds.has(kinds.get(each) ?? "") ?? true);
-  return { job: id, ...answer, waitsFor, until: maybeIso(until) };
+  return { job: id, ...answer, pieces: [...pieces], waitsFor, until: maybeIso(until) };
 }

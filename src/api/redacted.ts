@@ -20,6 +20,7 @@ export function redact(value: unknown, kinds: Pick<SensitiveKinds, "of">, kind: 
       if (name === "shortened" || (name === "payload" && isHash(each))) return [name, hiddenText];
       if (hiding === null) return [name, redact(each, kinds, own)];
       if (name === "payload" || name === "input") return [name, hiding.hide(each)];
+      if (name === "pieces") return [name, []];
       // Its stack, response and log lines may quote them as well.
       if (name === "failure") return [name, null];
       if (texts.has(name) && each !== null) return [name, textless(each)];

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { words } from "./language/words.ts";
 import { storedSignal } from "./remembered.ts";
 
 /** One key, two pressed one after the other (`g j`), or one with Ctrl or Command (`Ctrl-K`), and what it does in words. */
@@ -52,6 +53,23 @@ function isTyping({ target }: KeyboardEvent): boolean {
   if (target instanceof HTMLInputElement) return target.type !== "checkbox" && target.type !== "radio";
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 }
+
+interface RowKeys {
+  readonly step: (by: number) => void;
+  readonly open: () => void;
+}
+
+/** Of a list with a filter. */
+export const useRowKeys = ({ step, open }: RowKeys): void =>
+  useKeys([
+    { keys: "/", does: words.filter.write, run: () => document.getElementById(filterFieldId)?.focus() },
+    { keys: "j", does: words.filter.nextRow, run: () => step(1) },
+    { keys: "k", does: words.filter.rowBefore, run: () => step(-1) },
+    { keys: "Enter", does: words.filter.openRow, run: open },
+  ]);
+
+/** The id that `/` looks for. */
+export const filterFieldId = "filter";
 
 /** Enter on a link or button is that one's own; else it opens the row that keys act on. */
 export function openRow(id: string | undefined, to: (id: string) => string, route: (url: string) => void): void {

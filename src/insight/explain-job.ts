@@ -10,6 +10,7 @@ import { taskOf } from "../machine/launcher.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { workerLimits } from "../run/worker-limits.ts";
 import { isFinal } from "../machine/state.ts";
+import { piece, type WaitPiece, waitText } from "../machine/wait-texts.ts";
 import type { WaitingFacts } from "../machine/waiting.ts";
 
 /** Stable, for programs. */
@@ -35,6 +36,8 @@ export type Cause = (typeof causes)[number];
 export interface JobExplanation {
   readonly cause: Cause;
   readonly sentence: string;
+  /** What the sentence of a job that waits is made of, for other languages. */
+  readonly pieces: readonly WaitPiece[];
   /** What to do, or null when nothing has to be done. */
   readonly advice: string | null;
   /** When it goes on, where that is known. */
@@ -55,13 +58,13 @@ export function explainJob(
   if (isFinal(job.state)) return ended(job, facts, slot);
   if (job.state === "RUNNING") return running(job, facts, now);
   if (job.blocked) {
-    const sentence = `it waits for ${facts.openPredecessors} of its predecessors`;
-    return say("predecessors", sentence, { waitsFor: facts.predecessors });
+    const pieces = [piece("predecessors", { open: facts.openPredecessors })];
+    return waits("predecessors", pieces, { waitsFor: facts.predecessors });
   }
   const wait = waitOf({ job, facts, slot, now });
-  if (wait !== null) return say(wait.cause, wait.sentence, wait);
+  if (wait !== null) return waits(wait.cause, wait.pieces, wait);
   if (job.dueAt > now) return facts.awaitsSignal ? awaited(job) : early(job, facts, now + batchWaitMs);
-  if (job.state !== "QUEUED") return say("dispatching", "it is due and the next relay dispatches it, within seconds");
+  if (job.state !== "QUEUED") return waits("dispatching", [piece("dispatching", {})]);
   return queued(job, facts, now);
 }
 
@@ -117,7 +120,7 @@ function redriveText(redrive: WaitingFacts["redrive"]): string {
 }
 
 function awaited({ runId, task, dueAt }: JobView): JobExplanation {
-  return say("signal", `it waits for the signal "${task}" until ${iso(dueAt)}`, {
+  return waits("signal", [piece("signal", { task: String(task), until: iso(dueAt) })], {
     until: dueAt,
     advice: `send it: belfry runs signal ${runId} ${shellWord(task ?? "")}`,
   });
@@ -130,53 +133,53 @@ const shellWord = (text: string): string =>
 /** `takenUntil`: a job that is due later is not taken along by others of its batch. */
 function early(job: JobView, facts: WaitingFacts, takenUntil: Instant): JobExplanation {
   const { started, batchOthers } = facts;
+  const [at, message] = [iso(job.dueAt), String(job.errorMessage)];
   if (job.errorCode === "ROWS_OPEN" && started !== null) {
     const { runId, done, total, failed } = started;
-    const sentence = `its rows are run ${runId}: ${done} of ${total} done, ${failed} failed; the end of that run ends it`;
-    return say("rows", sentence, { advice: `look at them: belfry runs show ${runId}` });
+    const pieces = [piece("rows", { run: runId, done, total, failed })];
+    return waits("rows", pieces, { advice: `look at them: belfry runs show ${runId}` });
   }
   if (job.attempt > 0 && job.errorCode === "NO_ROOM") {
-    const sentence = `Fargate has no room for its task (${job.errorMessage}); it is launched again at ${iso(job.dueAt)}`;
-    return say("no-room", sentence, {
+    return waits("no-room", [piece("noRoom", { message, at })], {
       until: job.dueAt,
       advice: "if it lasts, ask AWS for a larger quota of the account",
     });
   }
   if (job.attempt > 0 && job.errorCode === "RATE_LIMITED")
-    return say("rate", `${job.errorMessage}; it is tried again at ${iso(job.dueAt)}`, { until: job.dueAt });
+    return waits("rate", [piece("rateLimited", { message, at })], { until: job.dueAt });
   if (job.attempt > 0 && job.errorCode === "TASK_NOT_STARTED") {
-    const often = `${job.interruptions} of ${contractLimits.interruptionsMax}`;
-    const sentence = `${job.errorMessage}; it is launched again at ${iso(job.dueAt)}: interruption ${often}`;
-    return say("not-started", sentence, { until: job.dueAt, advice: "look at the image, its roles and its network" });
+    const of = { interruptions: job.interruptions, most: contractLimits.interruptionsMax };
+    return waits("not-started", [piece("notStarted", { message, at, ...of })], {
+      until: job.dueAt,
+      advice: "look at the image, its roles and its network",
+    });
   }
   if (job.attempt > 0 && job.errorCode === "UNKNOWN_KIND") {
     const until = iso(job.createdAt + workerLimits.unknownKindMs);
-    return say(
-      "unknown-kind",
-      `${job.errorMessage}: it is tried again at ${iso(job.dueAt)}, and FAILED after ${until}`,
-      {
-        until: job.dueAt,
-        advice: `deploy the code that defines "${job.kind}" to the workers of lane ${job.lane}`,
-      },
-    );
+    return waits("unknown-kind", [piece("unknownKind", { message, at, until })], {
+      until: job.dueAt,
+      advice: `deploy the code that defines "${job.kind}" to the workers of lane ${job.lane}`,
+    });
   }
   if (job.failures > 0) {
-    const last = job.errorCode === null ? "" : ` after ${job.errorCode}`;
-    const others =
-      facts.lastReason === reasons.retryBudget ? `; retries of ${job.kind} are at their budget until then` : "";
-    const sentence = `it tries again at ${iso(job.dueAt)}${last}: failure ${job.failures} of ${job.maxAttempts}${others}`;
-    return say("retrying", sentence, { until: job.dueAt, advice: `do not wait: belfry jobs run-now ${job.id}` });
+    const pieces = [
+      piece("retrying", { at }),
+      ...(job.errorCode === null ? [] : [piece("retryingAfter", { code: job.errorCode })]),
+      piece("retryingFailure", { failures: job.failures, most: job.maxAttempts }),
+      ...(facts.lastReason === reasons.retryBudget ? [piece("retryBudget", { kind: job.kind })] : []),
+    ];
+    return waits("retrying", pieces, { until: job.dueAt, advice: `do not wait: belfry jobs run-now ${job.id}` });
   }
-  const { joined, dueAtMost, attempt } = job;
+  const { joined, dueAtMost, attempt, batchKey: batch } = job;
   const calls =
     joined === null || dueAtMost === null || attempt > 0
-      ? ""
-      : `: joined ${joined} times since ${iso(job.createdAt)}; due at the latest ${iso(dueAtMost)}`;
-  const sentence =
-    job.batchKey === null || job.dueAt > takenUntil
-      ? `it is due at ${iso(job.dueAt)}${calls}`
-      : `it waits until ${iso(job.dueAt)} for others of batch "${job.batchKey}"; ${batchOthers} wait beside it`;
-  return say("not-due", sentence, {
+      ? []
+      : [piece("joined", { joined, since: iso(job.createdAt), latest: iso(dueAtMost) })];
+  const pieces =
+    batch === null || job.dueAt > takenUntil
+      ? [piece("due", { at }), ...calls]
+      : [piece("batch", { until: at, batch, others: batchOthers })];
+  return waits("not-due", pieces, {
     until: job.dueAt,
     advice: `do not wait: belfry jobs run-now ${job.id}`,
   });
@@ -187,19 +190,33 @@ function queued(job: JobView, facts: WaitingFacts, now: Instant): JobExplanation
   const waitedMs = now - Math.max(job.dueAt, job.createdAt);
   const { runningInLane } = facts;
   if (runningInLane.count === 0 && !runningInLane.isMore && waitedMs > noWorkerMs && unseenMs > noWorkerMs) {
-    const seen = facts.workerSeenAt === null ? "was ever seen" : `was seen since ${iso(facts.workerSeenAt)}`;
-    return say("no-worker", `its message is out, but no worker of lane ${job.lane} ${seen}`, {
-      advice: `look whether the lane's workers start: belfry workers, and the log of lane ${job.lane}`,
-    });
+    const { lane } = job;
+    const since = facts.workerSeenAt === null ? null : iso(facts.workerSeenAt);
+    return waits(
+      "no-worker",
+      [since === null ? piece("noWorker", { lane }) : piece("noWorkerSince", { lane, since })],
+      {
+        advice: `look whether the lane's workers start: belfry workers, and the log of lane ${job.lane}`,
+      },
+    );
   }
   // None was found among the leases that were looked at, and there are more.
   const isUnknown = runningInLane.count === 0 && runningInLane.isMore;
-  const running = isUnknown ? "" : `; ${countText(runningInLane)} run there now`;
-  return say("queued", `it is queued in lane ${job.lane} behind ${countText(facts.ahead)}${running}`);
+  return waits("queued", [
+    piece("queued", { lane: job.lane, ahead: countText(facts.ahead) }),
+    ...(isUnknown ? [] : [piece("queuedRunning", { running: countText(runningInLane) })]),
+  ]);
 }
+
+type More = Omit<Wait, "pieces">;
 
 const say = (
   cause: Cause,
   sentence: string,
-  { advice = null, until = null, waitsFor = [] }: Omit<Wait, "sentence"> = {},
-): JobExplanation => ({ cause, sentence, advice, until, waitsFor });
+  { advice = null, until = null, waitsFor = [] }: More = {},
+): JobExplanation => ({ cause, sentence, pieces: [], advice, until, waitsFor });
+
+const waits = (cause: Cause, pieces: readonly WaitPiece[], more: More = {}): JobExplanation => ({
+  ...say(cause, waitText(pieces), more),
+  pieces,
+});

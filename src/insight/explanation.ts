@@ -36,9 +36,32 @@ export interface Followed {
   readonly end: OccurrenceEndReply | null;
 }
 
+export type TimeVerdict =
+  | "ran"
+  | "failed"
+  | "running"
+  | "canceled"
+  | "retrying"
+  | "planned"
+  | "planned-paused"
+  | "prematerialized"
+  | "prematerialized-paused"
+  | "waiting-for-slot"
+  | "waiting-for-worker"
+  | "waits-for-schedule"
+  | "coalesced"
+  | "skipped"
+  | "disabled"
+  | "not-due"
+  | "deleted"
+  | "undecided"
+  | "not-in-force"
+  | "before-schedule"
+  | "never-nominal";
+
 export interface Explanation {
-  /** Stable, for programs: `ran`, `failed`, `skipped-overlap`, `never-nominal`. */
-  readonly verdict: string;
+  /** Stable, for programs; with its reason where it was skipped: `skipped-overlap`. */
+  readonly verdict: TimeVerdict | `skipped-${string}`;
   readonly sentence: string;
   /** What to do, or null when nothing is wrong. */
   readonly advice: string | null;

@@ -1,4 +1,5 @@
 import type { Instant } from "./job.ts";
+import { piece, type WaitPiece } from "./wait-texts.ts";
 
 /** Why a lane or a schedule starts nothing now. */
 export interface Pause {
@@ -20,6 +21,12 @@ export function pauseText({ by, until, reason }: Pause): string {
   const end = until === null ? "" : ` until ${new Date(until).toISOString()}`;
   return `paused by ${by}${end}${reason === null ? "" : ` (${reason})`}`;
 }
+
+/** The same after who paused it, for the sentences of a job that waits. */
+export const pausePieces = ({ until, reason }: Pause): readonly WaitPiece[] => [
+  ...(until === null ? [] : [piece("pauseEnds", { until: new Date(until).toISOString() })]),
+  ...(reason === null ? [] : [piece("pauseReason", { reason })]),
+];
 
 /** What pauses it at that time; null where it is on then. */
 export function pauseAt(of: { readonly pause: Pause | null } | null, at: Instant): Pause | null {

@@ -4,7 +4,8 @@ import { describeInBrowser } from "./in-browser.ts";
 const korean = { locale: "ko-KR" } as const;
 
 await describeInBrowser("the page in two languages", (its) => {
-  test("a schedule's expression and times are said in Korean", async () => {
+  test("why a job waits, a schedule's expression and times are said in Korean", async () => {
+    await its.visit("/jobs/3", "빈 슬롯을 기다립니다", korean);
     const { page } = await its.visit("/schedules/nightly-export", "다음 시각", korean);
     await page.locator(".lead", { hasText: "매일" }).waitFor();
     const times = await page.locator("main time").allInnerTexts();

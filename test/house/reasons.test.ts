@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { reasonText } from "../../src/console/language/spoken.ts";
 import { reasons } from "../../src/machine/reasons.ts";
+import { placesIn, waitTexts } from "../../src/machine/wait-texts.ts";
+import { koreanWaitTexts } from "../../src/machine/wait-texts-ko.ts";
 import { readSource, sourceFiles } from "./imports.ts";
 
 const known: readonly string[] = Object.values(reasons);
@@ -14,7 +15,9 @@ test("each statement that writes a reason writes one of the table", () => {
   expect(written.filter((reason) => !known.includes(reason))).toEqual([]);
 });
 
-test("the console has words for what it shows of them", () => {
-  expect(known.filter((reason) => reasonText(reason) !== reason.replaceAll("-", " ")).length).toBeGreaterThan(20);
-  expect(reasonText(reasons.attemptsUsedUp)).toBe("no attempt was left");
+test("each piece of a sentence has the same places in Korean", () => {
+  const placesOf = (text: string): readonly string[] => placesIn(text).filter((_, index) => index % 2 === 1);
+  const of = (texts: Readonly<Record<string, string>>) =>
+    Object.entries(texts).map(([name, text]) => [name, placesOf(text).toSorted()]);
+  expect(of(koreanWaitTexts)).toEqual(of(waitTexts));
 });

@@ -56,7 +56,7 @@ export const rules: readonly Rule[] = [
   // The page runs in a browser: of the API it knows the types.
   {
     files: /^src\/console\//,
-    mayImport: [/^src\/console\//, /^src\/calendar\/duration\.ts$/],
+    mayImport: [/^src\/console\//, /^src\/(calendar\/duration|(machine|insight)\/\w+-texts(-ko)?)\.ts$/],
     typesOf: [/^src\/(api|insight)\//],
     packages: { named: [/^(preact|preact-iso|cronstrue)$/, /^@preact\/signals$/, /^@dagrejs\/dagre$/] },
   },

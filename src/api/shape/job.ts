@@ -3,6 +3,7 @@ import { type State, states } from "../../machine/state.ts";
 import { attempt, type attemptDetail, job, jobEvent, jobShape } from "../../insight/job.ts";
 import { boundedCount, idText, maybeTime } from "../../insight/atoms.ts";
 import { causes } from "../../insight/explain-job.ts";
+import { waitTextNames } from "../../machine/wait-texts.ts";
 
 export const jobList = z
   .object({
@@ -23,6 +24,9 @@ export const jobExplanation = z
     job: idText,
     cause: z.enum(causes),
     sentence: z.string(),
+    pieces: z
+      .array(z.object({ text: z.enum(waitTextNames), values: z.record(z.string(), z.union([z.string(), z.number()])) }))
+      .describe("Of a job that waits: the parts of the sentence with their values, for other languages."),
     advice: z.string().nullable(),
     until: maybeTime.describe("When it goes on, where that is known."),
     waitsFor: z.array(idText),

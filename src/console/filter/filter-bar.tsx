@@ -1,5 +1,6 @@
 import { useId, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/index.ts";
+import { filterFieldId } from "../keys.ts";
 import { completeTerm, type Suggestion } from "./terms.ts";
 import { words } from "../language/words.ts";
 
@@ -14,9 +15,6 @@ interface FilterBarProps {
   /** Called with each change that is finished: Enter, a chosen suggestion, leaving the field. */
   readonly onFilter: (text: string) => void;
 }
-
-/** The id that `/` looks for. */
-export const filterFieldId = "filter";
 
 /** A text field that completes fields and values. Arrow keys choose, Enter takes, Escape closes the list. */
 export function FilterBar({ id = filterFieldId, text, label, placeholder, suggest, onFilter }: FilterBarProps) {

@@ -54,5 +54,8 @@ export function Actions({ job, onDone }: { readonly job: JobDetailReply; readonl
   );
 }
 
-const isEarly = ({ state, dueAt }: JobDetailReply): boolean =>
-  !isJobOver(state) && state !== "RUNNING" && Date.parse(dueAt) > currentTime();
+/** The next probe of an open circuit is sent by hand too. */
+const isEarly = ({ state, dueAt, explanation }: JobDetailReply): boolean =>
+  !isJobOver(state) &&
+  state !== "RUNNING" &&
+  (Date.parse(dueAt) > currentTime() || explanation?.cause === "circuit-open");

@@ -1,4 +1,4 @@
-import { Card, Copy, Link, Time } from "../parts/index.ts";
+import { Card, Copy, JobLink, Link, Time } from "../parts/index.ts";
 import type { ComponentChildren } from "preact";
 import { addresses } from "../address.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
@@ -10,9 +10,7 @@ export const Facts = ({ job, zone }: { readonly job: JobDetailReply; readonly zo
   <Card title={words.job.facts}>
     <dl class="facts">
       <Fact name={words.labels.key}>{job.key === null ? null : <span class="mono">{job.key}</span>}</Fact>
-      <Fact name={words.job.copiedFrom}>
-        {sourceOf(job) === null ? null : <Link to={addresses.job(sourceOf(job) ?? "")} text={`#${sourceOf(job)}`} />}
-      </Fact>
+      <Fact name={words.job.copiedFrom}>{sourceOf(job) === null ? null : <JobLink id={sourceOf(job) ?? ""} />}</Fact>
       <Fact name={words.labels.lane}>
         <Link to={addresses.jobsWith(`lane:${job.lane}`)} text={job.lane} />
       </Fact>
@@ -33,8 +31,7 @@ export const Facts = ({ job, zone }: { readonly job: JobDetailReply; readonly zo
       <Fact name={words.job.batch}>
         {job.batchKey === null ? null : (
           <>
-            {job.batchKey}{" "}
-            {job.batchOf === null ? null : <Link to={addresses.job(job.batchOf)} text={`#${job.batchOf}`} />}
+            {job.batchKey} {job.batchOf === null ? null : <JobLink id={job.batchOf} />}
           </>
         )}
       </Fact>
@@ -53,9 +50,7 @@ export const Facts = ({ job, zone }: { readonly job: JobDetailReply; readonly zo
         )}
       </Fact>
       <Fact name={words.job.follows}>
-        {job.followsRun === null ? null : (
-          <a class="link" href={addresses.run(job.followsRun)}>{`#${job.followsRun}`}</a>
-        )}
+        {job.followsRun === null ? null : <Link to={addresses.run(job.followsRun)} text={`#${job.followsRun}`} />}
       </Fact>
       <Fact name={words.job.waitsForSlot}>{job.heldOn}</Fact>
       <Fact name={words.labels.worker}>{job.worker === null ? null : <span class="mono">{job.worker}</span>}</Fact>

@@ -1,4 +1,4 @@
-import { Icon } from "../parts/index.ts";
+import { Icon, Tabs } from "../parts/index.ts";
 import type { JobCountsReply } from "../../api/shape/job.ts";
 import { numberText, type CountReply } from "../language/number.ts";
 import { jobStates } from "./state.ts";
@@ -13,29 +13,21 @@ interface StateTabsProps {
 }
 
 /** One click for the filter that is wanted most. */
-export function StateTabs({ counts, filter, onFilter }: StateTabsProps) {
-  const chosen = /(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? null;
-  return (
-    <div class="tabs" role="group" aria-label={words.labels.state}>
-      <button type="button" aria-pressed={chosen === null} onClick={() => onFilter(null)}>
-        {words.labels.all}
-      </button>
-      {jobStates.map((state) => (
-        <button
-          key={state}
-          type="button"
-          class={`state-${state.toLowerCase()}`}
-          aria-pressed={chosen === state.toLowerCase()}
-          onClick={() => onFilter(state.toLowerCase())}
-        >
-          <Icon name={state} size={12} />
-          {words.states[state]}
-          {counts === null ? null : <span class="tab-count">{countText(counts[state])}</span>}
-        </button>
-      ))}
-    </div>
-  );
-}
+export const StateTabs = ({ counts, filter, onFilter }: StateTabsProps) => (
+  <Tabs
+    label={words.labels.state}
+    among={[{ value: "", name: words.labels.all }, ...jobStates.map((state) => tabOf(state, counts))]}
+    value={/(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? ""}
+    onChoose={(state) => onFilter(state === "" ? null : state)}
+  />
+);
+
+const tabOf = (state: (typeof jobStates)[number], counts: JobCountsReply | null) => ({
+  value: state.toLowerCase(),
+  look: `state-${state.toLowerCase()}`,
+  name: [<Icon name={state} size={12} />, words.states[state]],
+  count: counts === null ? undefined : countText(counts[state]),
+});
 
 /** Nothing was found before the time to look was over: that is no zero. */
 const countText = (count: CountReply): string => (count.isMore && count.count === 0 ? "?" : numberText(count));

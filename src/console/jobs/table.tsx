@@ -1,6 +1,6 @@
 import { addresses } from "../address.ts";
 import { isNarrow } from "../narrow.ts";
-import { type Column, DataTable, ErrorText, JobBadge, orNothing, rowsBeyond, Time } from "../parts/index.ts";
+import { type Column, DataTable, ErrorText, JobBadge, MiddleCut, orNothing, rowsBeyond, Time } from "../parts/index.ts";
 import { durationText } from "../time.ts";
 import type { JobReply } from "../../api/shape/job.ts";
 import type { JobRows } from "./list.ts";
@@ -65,7 +65,12 @@ const columnsOf = (selection: Selection, isLong: boolean): readonly Column<JobRe
       </a>
     ),
   },
-  { name: names.key, width: "minmax(90px, 1.1fr)", class: "mono dim", title: nameOf, cell: nameOf },
+  {
+    name: names.key,
+    width: "minmax(90px, 1.1fr)",
+    class: "mono dim",
+    cell: (job) => <MiddleCut text={nameOf(job)} />,
+  },
   { name: names.lane, width: "92px", class: "dim wide-only", cell: ({ lane }) => lane },
   {
     name: names.attempts,

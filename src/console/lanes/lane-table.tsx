@@ -60,7 +60,7 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
           text={isClosed(lane) ? words.shared.resume : words.shared.pause}
           look="small"
           onClick={() => onToggle(lane)}
-          label={words.lanes.toggle(isClosed(lane), lane.name)}
+          label={words.pause.toggle(isClosed(lane), words.pause.named["/lanes/:name"](lane.name))}
         />
       )),
     ]}

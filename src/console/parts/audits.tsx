@@ -34,7 +34,7 @@ const columns: readonly Column<Audit>[] = [
   { name: names.answer, class: ({ status }) => (status < 400 ? "" : "error-code"), cell: ({ status }) => status },
   {
     name: names.sent,
-    class: "mono dim cut",
+    class: "mono dim cut-text",
     title: ({ detail }) => JSON.stringify(detail),
     cell: ({ detail }) => JSON.stringify(detail),
   },

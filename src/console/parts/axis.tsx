@@ -1,3 +1,4 @@
+import { isNarrow } from "../narrow.ts";
 import { myZone, partsOf, timeMode } from "../time.ts";
 import { numberText } from "../language/number.ts";
 
@@ -24,13 +25,14 @@ interface Tick {
 }
 
 const stepsMin = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440];
-const ticksMax = 8;
+/** Their texts do not touch. */
+const ticksMax = { wide: 8, narrow: 4 };
 
 /** Round times by the clock that the page is read in, also where it changes: each is looked up, none is counted. */
 export function ticksOf(span: TimeScale): readonly Tick[] {
   const zone = timeMode.value === "utc" ? "UTC" : myZone;
   const minutes = (span.to - span.from) / 60_000;
-  const step = stepsMin.find((each) => minutes / each <= ticksMax) ?? 1_440;
+  const step = stepsMin.find((each) => minutes / each <= (isNarrow.value ? ticksMax.narrow : ticksMax.wide)) ?? 1_440;
   // No zone is ahead of another by less than a quarter of an hour.
   const lookMs = Math.min(step, 15) * 60_000;
   const found: Tick[] = [];

@@ -13,6 +13,8 @@ const paths = {
   PENDING: "M8 2.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11",
   QUEUED: "M3 4.5h10M3 8h10M3 11.5h6",
   RUNNING: "M5 3.2v9.6L12.5 8z",
+  upcoming: "M2.5 3.5h11v10h-11zM2.5 6.5h11M5.5 2v3M10.5 2v3",
+  activity: "M2 8.5h3l2-5 2.5 9 2-4H14",
   RETRY_WAIT: "M12.8 6A5.2 5.2 0 1 0 13 9.5M13 3v3.2H9.8",
   SUCCESS: "M3 8.4 6.4 12 13 4.5",
   FAILED: "M4 4l8 8M12 4l-8 8",

@@ -18,7 +18,7 @@ export const zeroOr = (count: number, isMore = false) =>
   count === 0 && !isMore ? <span class="nothing">0</span> : numberText({ count, isMore });
 
 /** As many of the last letters as are always shown: names that begin alike differ there. */
-const tailLetters = 14;
+const tailLetters = 10;
 
 /** A name that is cut in its middle where it does not fit. */
 export const MiddleCut = ({ text }: { readonly text: string }) =>

@@ -29,12 +29,13 @@ interface Pausable {
 /** Pauses after a question, resumes at once. */
 export async function togglePause({ at, id, paused }: Pausable, onDone: () => void): Promise<void> {
   const [own, values] = at === "/lanes/:name" ? [words.lanes, { name: id }] : [words.schedules, { id }];
-  const question = { title: own.pauseQuestion(id), text: own.pauseText, danger: true, action: own.pause };
+  const name = words.pause.named[at](id);
+  const question = { title: words.pause.question(name), text: own.pauseText, danger: true, action: own.pause };
   const pause = paused ? {} : await answerTo({ ...question, fields });
   if (pause === null) return;
-  await acting(own.notChanged(id), async () => {
+  await acting(words.pause.notChanged(name), async () => {
     await ask(`POST ${at}/${paused ? "resume" : "pause"}`, values, { body: bodyOf(pause) });
-    say(paused ? own.goesOn(id) : own.isPaused(id));
+    say(paused ? words.pause.goesOn(name) : words.pause.isPaused(name));
   });
   onDone();
 }

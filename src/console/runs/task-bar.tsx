@@ -1,3 +1,4 @@
+import { Tabs } from "../parts/index.ts";
 import { isInSet, type MapTask, type TaskSet, taskSets } from "./run-map.ts";
 import { words } from "../language/words.ts";
 import { numberText } from "../language/number.ts";
@@ -14,20 +15,19 @@ interface TaskBarProps {
 /** Which of the tasks are listed: a chip for each kind of state, and a search by name, number or error. */
 export function TaskBar({ tasks, shown, set, text, onSet, onText }: TaskBarProps) {
   const counts = Object.keys(taskSets).map((key) => {
-    const name = key as TaskSet;
-    return { name, count: tasks.reduce((sum, task) => sum + Number(isInSet(task, name)), 0) };
+    const value = key as TaskSet;
+    return { value, many: tasks.reduce((sum, task) => sum + Number(isInSet(task, value)), 0) };
   });
   return (
     <div class="line task-bar">
-      <div class="tabs" role="group" aria-label={words.labels.state}>
-        {counts
-          .filter(({ name, count }) => count > 0 || name === set || name === "all")
-          .map(({ name, count }) => (
-            <button key={name} type="button" aria-pressed={name === set} onClick={() => onSet(name)}>
-              {words.tasks.sets[name]} <span class="tab-count">{numberText(count)}</span>
-            </button>
-          ))}
-      </div>
+      <Tabs
+        label={words.labels.state}
+        among={counts
+          .filter(({ value, many }) => many > 0 || value === set || value === "all")
+          .map(({ value, many }) => ({ value, name: words.tasks.sets[value], count: numberText(many) }))}
+        value={set}
+        onChoose={onSet}
+      />
       <input
         class="field task-search"
         type="search"

@@ -1,4 +1,4 @@
-import { type Column, column, DataTable, JobBadge, JobLink, Nothing, Time } from "../parts/index.ts";
+import { type Column, column, DataTable, ErrorText, JobBadge, JobLink, Nothing, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { RunStatus } from "../runs/status.tsx";
@@ -31,14 +31,9 @@ const columns: readonly Column<OccurrenceReply>[] = [
   column.duration(names.took, ({ end }) => end?.tookMs ?? null),
   {
     name: names.error,
-    class: "cut error-cell",
+    class: "cut dim error-cell",
     title: ({ end }) => end?.error?.message ?? undefined,
-    cell: ({ end }) =>
-      end?.error == null ? null : (
-        <>
-          <span class="mono error-code">{end.error.code}</span> <span class="dim">{end.error.message}</span>
-        </>
-      ),
+    cell: ({ end }) => (end?.error == null ? null : <ErrorText {...end.error} />),
   },
 ];
 

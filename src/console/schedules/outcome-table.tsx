@@ -74,7 +74,7 @@ const whichAndWhen: readonly Column<ScheduleOutcomeReply>[] = [
   {
     name: names.state,
     order: "failing",
-    width: "minmax(190px, 1fr)",
+    width: "minmax(160px, 1fr)",
     class: "wide",
     cell: (schedule) => (
       <>
@@ -148,7 +148,7 @@ const RowActions = ({ schedule, onDone }: { readonly schedule: ScheduleOutcomeRe
       onClick={() => void toggleSchedule(schedule, onDone)}
     >
       <Icon name={schedule.paused ? "play" : "pause"} />
-      <span class="hidden">{words.schedules.toggle(schedule.paused, schedule.id)}</span>
+      <span class="hidden">{words.pause.toggle(schedule.paused, schedule.id)}</span>
     </button>
   </>
 );

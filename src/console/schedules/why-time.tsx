@@ -2,6 +2,7 @@ import { acting, Button, ClockField, Form, JobLink, localTimeOf } from "../parts
 import { useState } from "preact/hooks";
 import { ask } from "../http.ts";
 import type { ExplainedTimesReply, ScheduleReply } from "../../api/shape/schedule.ts";
+import { verdictText } from "../language/spoken.ts";
 import { words } from "../language/words.ts";
 
 type ExplainedTime = ExplainedTimesReply["answers"][number];
@@ -36,17 +37,14 @@ export function WhyTime({ schedule: { id, timezone } }: { readonly schedule: Pic
   );
 }
 
-const Answer = ({ answer: { sentence, advice, job } }: { readonly answer: ExplainedTime }) => (
-  <div lang="en">
-    <p>
-      {sentence}
-      {job === null ? null : (
-        <>
-          {" "}
-          <JobLink id={job.id} />
-        </>
-      )}
-    </p>
-    {advice === null ? null : <p class="dim">{advice}</p>}
-  </div>
-);
+function Answer({ answer: { verdict, localTime, sentence, advice, job } }: { readonly answer: ExplainedTime }) {
+  const said = verdictText(verdict, localTime);
+  return (
+    <div lang={said === null ? "en" : undefined}>
+      <p>
+        {said ?? sentence} {job === null ? null : <JobLink id={job.id} />}
+      </p>
+      {said !== null || advice === null ? null : <p class="dim">{advice}</p>}
+    </div>
+  );
+}

@@ -27,7 +27,9 @@ export function ActivityScreen() {
       <Loaded of={found}>
         {({ audits, nextCursor }) => (
           <>
-            <AuditTable audits={audits} />
+            <div class="card">
+              <AuditTable audits={audits} />
+            </div>
             {nextCursor === null ? null : (
               <Button text={words.audits.older} onClick={() => go({ before: nextCursor })} />
             )}

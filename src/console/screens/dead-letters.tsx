@@ -63,13 +63,15 @@ function GroupTable({ groups, onDone }: { readonly groups: readonly FailureGroup
           <input type="checkbox" checked={chosen.length === groups.length} onChange={all} />
           <span>{words.redrive.markAll}</span>
         </label>
-        <span class="dim">{words.redrive.groups(chosen.length)}</span>
         {chosen.length === 0 ? null : (
-          <Button
-            text={words.redrive.action(chosen.reduce((sum, { jobs }) => sum + jobs, 0))}
-            look="small"
-            onClick={() => void confirmAndRedrive(chosen, onDone)}
-          />
+          <>
+            <span class="dim">{words.redrive.groups(chosen.length)}</span>
+            <Button
+              text={words.redrive.action(chosen.reduce((sum, { jobs }) => sum + jobs, 0))}
+              look="small"
+              onClick={() => void confirmAndRedrive(chosen, onDone)}
+            />
+          </>
         )}
       </div>
       <DataTable

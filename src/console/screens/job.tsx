@@ -1,5 +1,4 @@
-import { useState } from "preact/hooks";
-import { Audits, Button, Card, Icon, JobBadge, JsonView, later, Link, Loaded, ScreenHead } from "../parts/index.ts";
+import { Audits, Card, Icon, JobBadge, JsonView, Link, Loaded, ScreenHead } from "../parts/index.ts";
 import { useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { quote } from "../filter/terms.ts";
@@ -11,15 +10,13 @@ import { Heartbeat } from "../job/heartbeat.tsx";
 import { OtherFailures } from "../job/other-failures.tsx";
 import { History } from "../job/history.tsx";
 import { timelineOf } from "../job/timeline.ts";
+import { Why } from "../job/why.tsx";
 import { Waterfall } from "../job/waterfall.tsx";
-import { phaseText } from "../jobs/phase.ts";
 import { useAnswer, useResource } from "../resource.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { isJobOver } from "../jobs/state.ts";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
-
-const SignalForm = later(async () => (await import("../job/signal-form.tsx")).SignalForm);
 
 /** Everything about one job: what it is, what happened, what failed last, and why it does not run. */
 export function JobScreen() {
@@ -48,7 +45,7 @@ function Found({ job, onDone }: { readonly job: JobDetailReply; readonly onDone:
         <span class="space" />
         <Actions job={job} onDone={onDone} />
       </ScreenHead>
-      {isJobOver(job.state) || isRunning ? null : <Why job={job} onDone={onDone} />}
+      {isJobOver(job.state) || isRunning ? null : <Why job={job} zone={zone} onDone={onDone} />}
       {isRunning ? <Heartbeat job={job} /> : null}
       {job.error === null || job.state === "SUCCESS" ? null : <LatestError job={job} error={job.error} />}
       <div class="columns">
@@ -67,56 +64,6 @@ function Found({ job, onDone }: { readonly job: JobDetailReply; readonly onDone:
     </>
   );
 }
-
-/** "Why is it waiting?" in words. */
-function Why({ job, onDone }: { readonly job: JobDetailReply; readonly onDone: () => void }) {
-  const { explanation: why } = job;
-  const [isSignaling, setSignaling] = useState(false);
-  const place = why === undefined ? null : placeOf(job, why.cause);
-  return (
-    <div class="note" role="note">
-      <Icon name="info" />
-      <div>
-        <p>{sentence(why?.sentence ?? words.job.itIs(phaseText(job)))}</p>
-        {why === undefined || why.waitsFor.length === 0 ? null : (
-          <p>
-            {words.job.lookAt}{" "}
-            {why.waitsFor.slice(0, 5).map((id) => (
-              <a key={id} class="link" href={addresses.job(id)}>
-                {`#${id} `}
-              </a>
-            ))}
-          </p>
-        )}
-        {why?.advice == null ? null : <p class="dim">{why.advice}</p>}
-        {why?.cause === "signal" ? (
-          <Button text={words.job.signal(job.task ?? "")} look="primary" onClick={() => setSignaling(true)} />
-        ) : null}
-        {isSignaling && job.run !== null && job.task !== null ? (
-          <SignalForm {...job} run={job.run} task={job.task} onDone={onDone} onClose={() => setSignaling(false)} />
-        ) : null}
-        {place === null ? null : (
-          <p>
-            <Link to={place.href} text={place.name} />
-          </p>
-        )}
-      </div>
-    </div>
-  );
-}
-
-/** The page with the button for it. */
-function placeOf({ schedule }: JobDetailReply, cause: Explanation["cause"]): { name: string; href: string } | null {
-  if (cause === "paused" && schedule !== null) return { name: schedule, href: addresses.schedule(schedule) };
-  if (cause === "lock") return { name: words.places.locks, href: addresses.locks };
-  const isOfLane =
-    cause === "lane-paused" || cause === "blackout" || cause === "no-worker" || cause === "slot" || cause === "queued";
-  return isOfLane ? { name: words.places.lanes, href: addresses.lanes } : null;
-}
-
-type Explanation = NonNullable<JobDetailReply["explanation"]>;
-
-const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 interface LatestErrorProps {
   readonly job: JobDetailReply;

@@ -5,7 +5,7 @@ import { addresses } from "../address.ts";
 import type { CountReply } from "../language/number.ts";
 import { currentTime } from "../clock.ts";
 import { ask } from "../http.ts";
-import { FilterBar, filterFieldId, FilterProblems } from "../filter/filter-bar.tsx";
+import { FilterBar, FilterProblems } from "../filter/filter-bar.tsx";
 import { withTerm } from "../filter/terms.ts";
 import { suggest } from "../jobs/completion.ts";
 import { BulkBar } from "../jobs/bulk-bar.tsx";
@@ -15,7 +15,7 @@ import { useJobRows } from "../jobs/list.ts";
 import { useSelection } from "../jobs/selection.ts";
 import { StateTabs } from "../jobs/state-tabs.tsx";
 import { JobTable } from "../jobs/table.tsx";
-import { openRow, useKeys } from "../keys.ts";
+import { openRow, useKeys, useRowKeys } from "../keys.ts";
 import { CopyList } from "../jobs/copy-list.tsx";
 import { useResource } from "../resource.ts";
 import type { JobCountsReply } from "../../api/shape/job.ts";
@@ -53,11 +53,11 @@ export function JobsScreen() {
   useEffect(() => move(-1), [text]);
   const apply = (next: string): void => route(next === "" ? addresses.jobs : addresses.jobsWith(next));
   const step = (by: number): void => move(Math.max(0, Math.min(rows.jobs.length - 1, at.current + by)));
-  useRowKeys({
-    step,
-    mark: (isRange) => selection.toggle(at.current, isRange),
-    open: () => openRow(rows.jobs[at.current]?.id, addresses.job, route),
-  });
+  useRowKeys({ step, open: () => openRow(rows.jobs[at.current]?.id, addresses.job, route) });
+  useKeys([
+    { keys: "x", does: words.jobs.markRow, run: () => selection.toggle(at.current, false) },
+    { keys: "X", does: words.jobs.markUpToRow, run: () => selection.toggle(at.current, true) },
+  ]);
   return (
     <div class="fill">
       <ScreenHead title={words.places.jobs} tab={text === "" ? words.places.jobs : words.jobs.titleOf(text)}>
@@ -103,22 +103,6 @@ const Ended = ({ filter, onFilter }: { readonly filter: string; readonly onFilte
     onChoose={(value) => onFilter(withTerm(filter, "ended", value === "" ? null : value))}
   />
 );
-
-interface RowKeys {
-  readonly step: (by: number) => void;
-  readonly mark: (isRange: boolean) => void;
-  readonly open: () => void;
-}
-
-const useRowKeys = ({ step, mark, open }: RowKeys): void =>
-  useKeys([
-    { keys: "/", does: words.filter.write, run: () => document.getElementById(filterFieldId)?.focus() },
-    { keys: "j", does: words.filter.nextRow, run: () => step(1) },
-    { keys: "k", does: words.filter.rowBefore, run: () => step(-1) },
-    { keys: "x", does: words.jobs.markRow, run: () => mark(false) },
-    { keys: "X", does: words.jobs.markUpToRow, run: () => mark(true) },
-    { keys: "Enter", does: words.filter.openRow, run: open },
-  ]);
 
 function totalOf({ state }: JobQuery, counts: JobCountsReply | null): CountReply | null {
   if (counts === null) return null;

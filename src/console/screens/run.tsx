@@ -1,4 +1,4 @@
-import { Audits, Button, Empty, JsonView, Link, Loaded, ScreenHead, Tabs, Time } from "../parts/index.ts";
+import { Audits, Button, Empty, JobLink, JsonView, Link, Loaded, ScreenHead, Tabs, Time } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { ask } from "../http.ts";
@@ -69,10 +69,10 @@ function Found({ run, map, onDone }: FoundProps) {
       <p class="dim">
         {words.runs.version(run.version, <Time at={run.createdAt} />)}
         {run.finishedAt === null ? null : words.runs.ended(<Time at={run.finishedAt} />)}
-        {run.parent === null ? null : words.runs.againOf(<Numbered id={run.parent} href={addresses.run(run.parent)} />)}
-        {run.starter === null
+        {run.parent === null
           ? null
-          : words.runs.startedBy(<Numbered id={run.starter} href={addresses.job(run.starter)} />)}
+          : words.runs.againOf(<Link to={addresses.run(run.parent)} text={`#${run.parent}`} />)}
+        {run.starter === null ? null : words.runs.startedBy(<JobLink id={run.starter} />)}
         {run.then === null ? null : <Then {...run.then} />}
       </p>
       {map.tasks.length === 0 ? <NoTasks run={run} /> : <Views run={run} map={map} />}
@@ -81,12 +81,10 @@ function Found({ run, map, onDone }: FoundProps) {
   );
 }
 
-const Numbered = ({ id, href }: { readonly id: string; readonly href: string }) => <Link to={href} text={`#${id}`} />;
-
 /** What follows: its job, the job that makes it, or when. */
 function Then({ kind, on, job, by }: NonNullable<RunReply["then"]>) {
   const known = job ?? by;
-  const what = known === null ? words.runs.followsWhen[on] : <Numbered id={known} href={addresses.job(known)} />;
+  const what = known === null ? words.runs.followsWhen[on] : <JobLink id={known} />;
   return <>{words.runs.followedBy(kind, what)}</>;
 }
 

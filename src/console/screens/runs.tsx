@@ -72,7 +72,7 @@ const columns: readonly Column<RunReply>[] = [
     by: ({ kind }) => kind,
     cell: ({ id, kind }) => <NumberedLink to={addresses.run(id)} {...{ kind, id }} />,
   },
-  { name: names.key, class: "mono dim wide cut", title: ({ key }) => key ?? undefined, cell: ({ key }) => key },
+  { name: names.key, class: "mono dim wide cut-text", title: ({ key }) => key ?? undefined, cell: ({ key }) => key },
   { name: names.progress, class: "wide", cell: ({ progress }) => <RunProgress progress={progress} /> },
   column.time(names.started, "createdAt"),
   column.duration(names.took, tookMs),

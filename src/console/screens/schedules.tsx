@@ -2,9 +2,9 @@ import { Button, Empty, Failure, later, ScreenHead, Tabs } from "../parts/index.
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
-import { FilterBar, filterFieldId, FilterProblems } from "../filter/filter-bar.tsx";
+import { FilterBar, FilterProblems } from "../filter/filter-bar.tsx";
 import { withTerm } from "../filter/terms.ts";
-import { openRow, useKeys } from "../keys.ts";
+import { openRow, useRowKeys } from "../keys.ts";
 import { OutcomeTable, type ScheduleSortName, scheduleSortNames } from "../schedules/outcome-table.tsx";
 import { type OutcomeRows, useOutcomeRows } from "../schedules/outcome-rows.ts";
 import { type KnownValues, parseScheduleFilter, suggestForSchedules } from "../schedules/schedule-filter.ts";
@@ -26,12 +26,7 @@ export function SchedulesScreen() {
   useEffect(() => setCurrent(-1), [text, sort]);
   const apply = (next: string, order: ScheduleSortName = sort): void => route(addresses.schedulesWith(next, order));
   const step = (by: number): void => setCurrent((at) => Math.max(0, Math.min((rows.total ?? 1) - 1, at + by)));
-  useKeys([
-    { keys: "/", does: words.filter.write, run: () => document.getElementById(filterFieldId)?.focus() },
-    { keys: "j", does: words.filter.nextRow, run: () => step(1) },
-    { keys: "k", does: words.filter.rowBefore, run: () => step(-1) },
-    { keys: "Enter", does: words.filter.openRow, run: () => openRow(rows.at(current)?.id, addresses.schedule, route) },
-  ]);
+  useRowKeys({ step, open: () => openRow(rows.at(current)?.id, addresses.schedule, route) });
   return (
     <div class="fill">
       <ScreenHead

@@ -17,13 +17,13 @@ export const places: readonly Place[] = [
   { name: names.overview, href: addresses.overview, icon: "overview", key: "o" },
   { name: names.jobs, href: addresses.jobs, icon: "jobs", key: "j" },
   { name: names.schedules, href: addresses.schedules, icon: "schedules", key: "s" },
-  { name: names.upcoming, href: addresses.upcoming, icon: "RUNNING", key: "u" },
+  { name: names.upcoming, href: addresses.upcoming, icon: "upcoming", key: "u" },
   { name: names.kinds, href: addresses.kinds, icon: "kinds", key: "i" },
   { name: names.runs, href: addresses.runs, icon: "runs", key: "r" },
   { name: names.deadLetters, href: addresses.deadLetters, icon: "dead-letters", key: "d" },
   { name: names.lanes, href: addresses.lanes, icon: "lanes", key: "l" },
   { name: names.locks, href: addresses.locks, icon: "locks", key: "k" },
-  { name: names.activity, href: addresses.activity, icon: "RETRY_WAIT", key: "a" },
+  { name: names.activity, href: addresses.activity, icon: "activity", key: "a" },
 ];
 
 export function Nav() {

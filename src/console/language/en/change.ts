@@ -35,6 +35,12 @@ export const enChange = {
   },
   /** Said with a pause. */
   pause: {
+    named: { "/lanes/:name": (name: string) => `lane ${name}`, "/schedules/:id": (id: string) => id },
+    toggle: (isPaused: boolean, name: string) => `${isPaused ? "Resume" : "Pause"} ${name}`,
+    question: (name: string) => `Pause ${name}?`,
+    goesOn: (name: string) => `${name} goes on`,
+    isPaused: (name: string) => `${name} is paused`,
+    notChanged: (name: string) => `${name} was not changed`,
     until: "Until",
     untilHint: "2h, 6:00 or 2026-11-23T06:00 by your clock; empty: until it is resumed",
     reason: "Reason",

@@ -30,6 +30,12 @@ export const koChange: typeof enChange = {
     changed: (kind, size) => `${kind}: 동시에 최대 ${size}개`,
   },
   pause: {
+    named: { "/lanes/:name": (name) => `레인 ${name}`, "/schedules/:id": (id) => id },
+    toggle: (isPaused, name) => `${name} ${isPaused ? "재개" : "일시 중지"}`,
+    question: (name) => `${name}: 일시 중지할까요?`,
+    goesOn: (name) => `${name}: 재개했습니다`,
+    isPaused: (name) => `${name}: 일시 중지했습니다`,
+    notChanged: (name) => `${name}: 바꾸지 못했습니다`,
     until: "언제까지",
     untilHint: "2h, 6:00 또는 2026-11-23T06:00 (내 시계). 비우면 재개할 때까지",
     reason: "이유",

@@ -82,13 +82,8 @@ export const koSystem: typeof enSystem = {
     setIn:
       "레인 일시 중지와 아래 종류별 상한은 여기서 바로 바꿉니다. 최대 워커와 배치 크기는 배포할 때 적용됩니다: defineApp({ lanes }) 또는 belfry.config.ts의 laneConcurrency.",
     held: (slot, paused, predecessors) => `슬롯 대기 ${slot}, 일시 중지 ${paused}, 선행 작업 대기 ${predecessors}`,
-    toggle: (isPaused, name) => `레인 ${name} ${isPaused ? "재개" : "일시 중지"}`,
-    pauseQuestion: (name) => `레인 ${name}: 일시 중지할까요?`,
     pauseText: "실행 중인 작업은 끝까지 갑니다. 재개할 때까지 이 레인에서 다른 작업은 시작되지 않습니다.",
     pause: "레인 일시 중지",
-    goesOn: (name) => `레인 ${name}: 재개했습니다`,
-    isPaused: (name) => `레인 ${name}: 일시 중지했습니다`,
-    notChanged: (name) => `레인 ${name}: 바꾸지 못했습니다`,
     slots: "슬롯",
     inUse: "사용 중",
     inUseOf: (taken, size) => `${size}개 중 ${taken}개 사용 중`,
