@@ -8,7 +8,7 @@ const { pure, patching, postgres, examples, long } = testsByServer();
 // For the processes that tests start: halves the CPU of each start. The folder is node's own choice.
 process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "node-compile-cache");
 
-const server = ["test/support/postgres-server.ts"];
+const served = { globalSetup: ["test/support/postgres-server.ts"], setupFiles: ["test/support/end-kept.ts"] };
 
 export default defineConfig({
   test: {
@@ -22,9 +22,9 @@ export default defineConfig({
       // Modules are loaded once a worker, which halves the CPU of small files: a test undoes what it changes in its process.
       { extends: true, test: { name: "pure", include: pure, isolate: false } },
       { extends: true, test: { name: "patching", include: patching } },
-      { extends: true, test: { name: "long", include: long, globalSetup: server } },
-      { extends: true, test: { name: "examples", include: examples, globalSetup: server } },
-      { extends: true, test: { name: "postgres", include: postgres, globalSetup: server, isolate: false } },
+      { extends: true, test: { name: "long", include: long, ...served } },
+      { extends: true, test: { name: "examples", include: examples, ...served } },
+      { extends: true, test: { name: "postgres", include: postgres, ...served, isolate: false } },
     ],
   },
 });

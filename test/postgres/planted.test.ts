@@ -114,7 +114,7 @@ test.each(bugs)(
 );
 
 async function withText(change: (text: string) => string, run: Bug["run"]): Promise<unknown> {
-  const db = await freshDatabase();
+  const db = await freshDatabase({ own: true });
   try {
     watchTrips(db, change);
     return await run(db.store);

@@ -11,7 +11,7 @@ import { watchTrips } from "./trips.ts";
 let db: TestDatabase;
 let sent: string[];
 beforeEach(async () => {
-  db = await freshDatabase({ connections: 1, txConnections: 1 });
+  db = await freshDatabase({ own: true, connections: 1, txConnections: 1 });
   sent = watchTrips(db);
 });
 afterEach(() => db.close());

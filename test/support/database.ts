@@ -1,5 +1,5 @@
 import { Pool } from "pg";
-import { expect, inject } from "vitest";
+import { inject } from "vitest";
 import { type Connections, openConnections } from "../../src/postgres/connect.ts";
 import { createSession } from "../../src/postgres/session.ts";
 import { createTally } from "../../src/postgres/tally.ts";
@@ -35,23 +35,30 @@ export interface FreshOptions {
   readonly own?: boolean;
 }
 
+/** A database and its connections, between two tests of a file: opening them and learning the tables again costs more than most tests. */
+interface Kept {
+  readonly url: string;
+  readonly pool: Pool;
+  readonly connections: Connections;
+  /** What its connections were opened with. */
+  readonly way: string;
+  /** Whether a test gave a connection back inside a transaction. */
+  isInTransaction: boolean;
+}
+
+let free: Kept[] = [];
+
 /**
- * A migrated, empty database. Making one takes 40 ms and more, so those that only held rows are emptied and used again:
- * a test must not change tables unless it asks for its own.
+ * A migrated, empty database, which a test before may have used with the same connections: a test must not change tables, and what
+ * watches new connections sees none, unless it asks for its own.
  */
 export async function freshDatabase(options: FreshOptions = {}): Promise<TestDatabase> {
-  const isOwn = options.own === true;
-  const free = emptiedOf(expect.getState().testPath ?? "");
-  const url = (isOwn ? undefined : free.pop()) ?? (await create(inject("postgresTemplate")));
-  const pool = new Pool({ connectionString: url, max: 8 });
-  pool.on("error", () => {});
-  const connections = openConnections({
-    url,
-    applicationName: "belfry test",
-    connections: options.connections ?? 4,
-    txConnections: options.txConnections ?? 2,
-    prepare: options.prepare ?? true,
-  });
+  const { connections: main = 4, txConnections = 2, prepare = true, own: isOwn = false } = options;
+  const way = JSON.stringify({ main, txConnections, prepare });
+  const place = isOwn ? -1 : free.findLastIndex((each) => each.way === way);
+  const kept = free.splice(place, place < 0 ? 0 : 1)[0] ?? (await openNew({ main, txConnections, prepare }, way));
+  const { url, pool, connections } = kept;
+  let isOpen = true;
   return {
     url,
     pool,
@@ -61,13 +68,59 @@ export async function freshDatabase(options: FreshOptions = {}): Promise<TestDat
     tally: createTally(createSession(connections.main, connections.where)),
     clock: testClock(pool),
     async close() {
-      await connections.close();
-      if (!isOwn) await empty(pool);
-      await pool.end();
-      if (isOwn) await drop(url);
-      else free.push(url);
+      if (!isOpen) return;
+      isOpen = false;
+      if (!isOwn && poolsOf(kept).every(isIdle) && !kept.isInTransaction) {
+        await empty(pool);
+        free.push(kept);
+        return;
+      }
+      await end(kept);
+      await drop(url);
+      if (kept.isInTransaction) throw new Error("the test gave a connection back to its pool inside a transaction");
     },
   };
+}
+
+const poolsOf = ({ pool, connections }: Kept): readonly Pool[] => [pool, connections.main, connections.tx];
+
+/** A client that is still out may do anything, and a test may have closed the pool: such a database is not used again. */
+const isIdle = (pool: Pool): boolean => !pool.ending && pool.idleCount === pool.totalCount && pool.waitingCount === 0;
+
+async function end({ connections, pool }: Kept): Promise<void> {
+  await connections.close();
+  if (!pool.ending) await pool.end();
+}
+
+/** After each file: what is left open would keep its process alive. */
+export async function endKept(): Promise<void> {
+  const ending = free;
+  free = [];
+  await Promise.all(ending.map(end));
+}
+
+async function openNew(
+  { main, txConnections, prepare }: { main: number; txConnections: number; prepare: boolean },
+  way: string,
+): Promise<Kept> {
+  const url = await create(inject("postgresTemplate"));
+  const pool = new Pool({ connectionString: url, max: 8 });
+  pool.on("error", () => {});
+  const connections = openConnections({
+    url,
+    applicationName: "belfry test",
+    connections: main,
+    txConnections,
+    prepare,
+  });
+  const kept: Kept = { url, pool, connections, way, isInTransaction: false };
+  for (const each of poolsOf(kept)) {
+    // With an error the pool ends it.
+    each.on("release", (error, client) => {
+      if (!error && ["T", "E"].includes(client.getTransactionStatus() ?? "")) kept.isInTransaction = true;
+    });
+  }
+  return kept;
 }
 
 /** A database without Belfry's tables. */
@@ -76,14 +129,7 @@ export async function blankDatabase(): Promise<{ url: string; close: () => Promi
   return { url, close: () => drop(url) };
 }
 
-/** Only within one file: the sequences of an emptied database go on, which the first test of the next file need not expect. */
-let emptied: { file: string; urls: string[] } = { file: "", urls: [] };
 let made = 0;
-
-function emptiedOf(file: string): string[] {
-  if (emptied.file !== file) emptied = { file, urls: [] };
-  return emptied.urls;
-}
 
 async function create(from: string): Promise<string> {
   made += 1;
@@ -96,9 +142,32 @@ async function create(from: string): Promise<string> {
 
 const drop = (url: string): Promise<void> => onServer(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
 
-/** Deleting a few rows is much faster than truncating dozens of partitions. */
+/**
+ * Deleting a few rows is much faster than truncating dozens of partitions. Ids begin at 1 again.
+ * @throws Error that names the sessions whose transaction a test left open, so that no test waits for them.
+ */
 export async function empty(pool: Pool): Promise<void> {
-  await pool.query(`
+  const client = await pool.connect();
+  try {
+    await client.query(emptying).catch(async (error: unknown) => {
+      const { rows } = await client.query(holders);
+      throw new Error(`a test left its database in use: ${JSON.stringify(rows)}`, { cause: error });
+    });
+  } finally {
+    client.release();
+  }
+}
+
+const holders = `
+  select pid, application_name, state, query from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`;
+
+const emptying = `
+    set local lock_timeout = '5s';
+    do $$ declare each record; begin
+      for each in select sequencename as name, start_value as start from pg_sequences where schemaname = 'belfry'
+      loop perform setval(format('belfry.%I', each.name), each.start, false); end loop;
+    end $$;
     delete from belfry.job; delete from belfry.debounce; delete from belfry.lease; delete from belfry.event; delete from belfry.history; delete from belfry.outbox;
     delete from belfry.slot_group; delete from belfry.slot; delete from belfry.lock_fence; delete from belfry.fallback_lock; delete from belfry.queue_observation; delete from belfry.pass_place;
     delete from belfry.kind; delete from belfry.schedule; delete from belfry.schedule_version; delete from belfry.occurrence;
@@ -106,8 +175,7 @@ export async function empty(pool: Pool): Promise<void> {
     delete from belfry.pred_delta; delete from belfry.quarantine; delete from belfry.lane; delete from belfry.worker;
     delete from belfry.reader; delete from belfry.minute; delete from belfry.hour; delete from belfry.kind_total; delete from belfry.bulk;
     delete from belfry.request_key; delete from belfry.audit; delete from belfry.archive; delete from belfry.batch_count; delete from belfry.circuit; delete from belfry.turn; delete from belfry.turn_lane; delete from belfry.circuit_count; delete from belfry.epoch where number > 1;
-    update belfry.test_clock set origin = clock_timestamp(), rate = 1, shift = interval '0'`);
-}
+    update belfry.test_clock set origin = clock_timestamp(), rate = 1, shift = interval '0'`;
 
 let admin: Pool | null = null;
 

@@ -1,7 +1,7 @@
 import { createSession } from "../../../src/postgres/session.ts";
 import { createTally } from "../../../src/postgres/tally.ts";
 import { Pool } from "pg";
-import { openConnections } from "../../../src/postgres/connect.ts";
+import { type Connections, openConnections } from "../../../src/postgres/connect.ts";
 import { createDatabase } from "../../../src/postgres/database.ts";
 import { testStore } from "../../support/looks.ts";
 import { testClock } from "../../../src/postgres/test-clock.ts";
@@ -22,30 +22,52 @@ export async function openServer(): Promise<WatchedServer> {
   // Statistics that are taken now and then change a plan, and with it which rows a limit takes.
   const { url, stop } = await startThrowawayServer({ autovacuum: "off" });
   await migrateTemplate(url);
-  const free: string[] = [];
+  const free: Watched[] = [];
   let made = 0;
-  const create = async (): Promise<string> => {
+  const create = async (): Promise<Watched> => {
     made += 1;
     const name = `effects_${made}`;
     const template = new URL(url).pathname.slice(1);
     await runOnce(databaseOf(url, "postgres"), `create database ${name} template ${template}`);
     await runOnce(databaseOf(url, name), noting);
-    return databaseOf(url, name);
+    return connect(databaseOf(url, name));
   };
   return {
     async open(seen, options) {
-      const database = free.pop() ?? (await create());
-      return await openWorld(database, seen, { ...options, onClosed: () => void free.push(database) });
+      const watched = free.pop() ?? (await create());
+      await watched.pool.query(fresh);
+      watched.seen.now = seen;
+      const { connections, pool } = watched;
+      return {
+        url: watched.url,
+        pool,
+        connections,
+        store: testStore(connections, options),
+        tally: createTally(createSession(connections.main, connections.where)),
+        insight: createDatabase(connections, { checksRows: true }),
+        clock: testClock(pool),
+        async close() {
+          await empty(pool);
+          free.push(watched);
+        },
+      };
     },
-    close: stop,
+    async close() {
+      for (const { connections, pool } of free) await Promise.all([connections.close(), pool.end()]);
+      await stop();
+    },
   };
 }
 
-async function openWorld(
-  url: string,
-  seen: Effects,
-  { onClosed, ...options }: { readonly dispatchWindowMs?: number; readonly onClosed: () => void },
-): Promise<World> {
+/** A database and its connections: each test after another. */
+interface Watched {
+  readonly url: string;
+  readonly pool: Pool;
+  readonly connections: Connections;
+  readonly seen: { now: Effects };
+}
+
+function connect(url: string): Watched {
   const pool = new Pool({ connectionString: url, max: 1 });
   const connections = openConnections({
     url,
@@ -54,31 +76,13 @@ async function openWorld(
     txConnections: 1,
     prepare: false,
   });
-  await pool.query(fresh);
+  const seen = { now: new Map() };
   watchEffects(connections, seen);
-  return {
-    store: testStore(connections, options),
-    tally: createTally(createSession(connections.main, connections.where)),
-    insight: createDatabase(connections, { checksRows: true }),
-    clock: testClock(pool),
-    connections,
-    pool,
-    url,
-    async close() {
-      await connections.close();
-      await empty(pool);
-      await pool.end();
-      onClosed();
-    },
-  };
+  return { url, pool, connections, seen };
 }
 
-/** Ids from 1 on; time stands still, so that what lies at a bound lies there exactly; a key in place of one drawn at random. */
+/** Time stands still, so that what lies at a bound lies there exactly; a key in place of one drawn at random. */
 const fresh = `
-do $$ declare each record; begin
-  for each in select sequencename as name, start_value as start from pg_sequences where schemaname = 'belfry'
-  loop perform setval(format('belfry.%I', each.name), each.start, false); end loop;
-end $$;
 update belfry.test_clock set origin = '2026-02-28T23:00:00Z', shift = interval '0', rate = 0;
 delete from belfry.stage_key;
 insert into belfry.stage_key (key) values ('drawn');

@@ -46,8 +46,8 @@ declare global {
   var belfryBeforeStatement: Before | undefined;
 }
 
-/** Adds to `seen` from now on. */
-export function watchEffects(connections: Connections, seen: Effects): void {
+/** Adds from now on to what `seen` names at that time. */
+export function watchEffects(connections: Connections, seen: { readonly now: Effects }): void {
   for (const each of [connections.main, connections.tx]) watch(each, seen);
 }
 
@@ -58,7 +58,7 @@ const isLeftOut = (name: string): boolean => ofServer.has(name) || name.startsWi
 /** Of the mutants of a text: one of them may stand inside an operator, as of `<<`. */
 const anyMarker = /\/\*(?:<\d+|\d+>)\*\//g;
 
-function watch(pool: Pool, seen: Effects): void {
+function watch(pool: Pool, seen: { readonly now: Effects }): void {
   pool.on("connect", (client: PoolClient) => {
     const send = client.query.bind(client) as Send;
     const watched: Send = async (query, given = []) => {
@@ -69,8 +69,8 @@ function watch(pool: Pool, seen: Effects): void {
       await globalThis.belfryBeforeStatement?.({ name, text, values, client, send });
       const answer = await send(text.replaceAll(anyMarker, ""), values);
       const line = await effectOf(text, answer.rows, send);
-      const known = seen.get(name) ?? new Map<string, number>();
-      seen.set(name, known.set(line, (known.get(line) ?? 0) + 1));
+      const known = seen.now.get(name) ?? new Map<string, number>();
+      seen.now.set(name, known.set(line, (known.get(line) ?? 0) + 1));
       return answer;
     };
     Object.assign(client, { query: watched });
