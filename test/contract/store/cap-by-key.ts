@@ -92,10 +92,11 @@ function waking(open: OpenStore): void {
       store,
       Array.from({ length: 5 }, () => of("a")),
     );
+    const newer = await insertOne(store, of("b"));
     await claimAll(store, flood.slice(0, 3));
     expect(await heldOn(store, flood.slice(0, 3))).toEqual(["cap:mail", "cap:mail", "cap:mail"]);
     await install(store, 1, 2);
-    const quiet = await claimOne(store, await insertOne(store, of("b")));
+    const quiet = await claimOne(store, newer);
     await settleOne(store, first);
     const woken = await store.wake({ slotKeys: ["cap:mail"], limit: 10 });
     expect(outboxIds(woken)).toEqual([flood[0], quiet.jobId]);
@@ -107,9 +108,9 @@ function waking(open: OpenStore): void {
     await install(store, 1, 10);
     const runs = await running(store, of("a"));
     const held = await insertMany(store, ["a", "a"].map(of));
+    const newer = await insertMany(store, ["a", "b"].map(of));
     await claimAll(store, held);
     await settleOne(store, runs);
-    const newer = await insertMany(store, ["a", "b"].map(of));
     expect(await claimAll(store, newer)).toEqual(["PENDING", "RUNNING"]);
     const message = only(only(await store.wake({ slotKeys: ["cap:mail#a"], limit: 10 })).messages);
     expect(message.jobId).toBe(held[0]);

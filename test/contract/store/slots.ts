@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { JobId } from "../../../src/machine/job.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { TestStore } from "../../support/looks.ts";
 import { FenceLost } from "../../../src/machine/fence.ts";
@@ -120,9 +121,10 @@ function several(open: OpenStore): void {
     await store.installSlots([cap(2)]);
     const second = await running(store, capped);
     await store.installSlots([cap(1)]);
-    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
+    const [third, fourth] = await insertMany(store, [capped, capped]);
+    expect((await claimOne(store, third as JobId)).state).toBe("PENDING");
     await settleOne(store, second);
-    expect((await claimOne(store, await insertOne(store, capped))).state).toBe("PENDING");
+    expect((await claimOne(store, fourth as JobId)).state).toBe("PENDING");
     await settleOne(store, held);
     expect((await wakeNext(store)).state).toBe("RUNNING");
   });

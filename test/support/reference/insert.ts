@@ -5,6 +5,7 @@ import type { Debounced, Json, NewJob } from "../../../src/machine/job.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import { type Inserted, type InsertResult } from "../../../src/machine/store.ts";
 import type { JobRow } from "./rows.ts";
+import { groupOf } from "./slots.ts";
 import { waitsAgain } from "./turns.ts";
 import { idOf, type Tables } from "./tables.ts";
 
@@ -22,12 +23,16 @@ const fromNoSchedule: FromSchedule = {
 /** Inserts jobs in the order of the input; rows due within the dispatch window are dispatched, one row for each lane. */
 export function insert(t: Tables, jobs: readonly NewJob[]): Inserted {
   const queued: JobRow[] = [];
-  const results = jobs.map((job) => insertOne(t, job, queued));
+  const beside = jobs.filter(({ debounce }) => debounce === undefined);
+  const results = jobs.map((job) => insertOne(t, job, queued, { beside }));
+  const freed = [...new Set(results.flatMap(({ id, created }) => (created ? heldKey(t.jobs.row(Number(id))) : [])))];
   const keys = jobs.flatMap(({ turn }, at) => (results[at]?.created === true ? (turn?.heldOn ?? []) : []));
   const turns = { lanes: [], keys: [...new Set(keys)] };
   const batches = jobs.flatMap(({ kind, batch }) => (batch === undefined ? [] : { kind, ...batch }));
-  return { results, aftermath: { ...noAftermath, outbox: t.dispatch(queued), turns, batches } };
+  return { results, aftermath: { ...noAftermath, outbox: t.dispatch(queued), freed, turns, batches } };
 }
+
+const heldKey = ({ turn, heldOn }: JobRow): string[] => (turn !== undefined || heldOn === null ? [] : [heldOn]);
 
 /** Sealed twice, one payload has two texts, so what is sealed is not compared. */
 const isSame = (one: Json, other: Json): boolean => isSealed(one) || isSealed(other) || isDeepStrictEqual(one, other);
@@ -40,7 +45,7 @@ export function insertOne(
   {
     dispatchWindowMs = t.dispatchWindowMs,
     ...from
-  }: Partial<FromSchedule & FromRun> & { dispatchWindowMs?: number } = {},
+  }: Partial<FromSchedule & FromRun> & { dispatchWindowMs?: number; beside?: readonly NewJob[] } = {},
   reason: string | null = null,
 ): InsertResult {
   if (job.debounce !== undefined) return joinBurst(t, job, job.debounce, queued);
@@ -94,11 +99,12 @@ const inNoRun: FromRun = {
 function newRow(
   t: Tables,
   job: NewJob,
-  { until, ...from }: FromSchedule & Partial<FromRun> & { until: number },
+  { until, beside, ...from }: FromSchedule & Partial<FromRun> & { until: number; beside?: readonly NewJob[] },
 ): JobRow {
   const now = t.now();
   const dueAt = (job.dueAt ?? now) + job.delayMs + (from.wait?.ms ?? 0);
-  const soon = dueAt <= until && from.blocked !== true && job.turn === undefined;
+  const heldOn = dueAt <= now ? heldBehind(t, job, { dueAt, beside }) : undefined;
+  const soon = dueAt <= until && from.blocked !== true && job.turn === undefined && heldOn === undefined;
   return {
     id: t.draw("job"),
     kind: job.kind,
@@ -106,7 +112,7 @@ function newRow(
     payload: job.payload,
     lane: job.lane,
     state: soon ? "QUEUED" : "PENDING",
-    ...waitsAgain(job),
+    ...(heldOn === undefined ? waitsAgain(job) : { hold: "slot", heldOn }),
     turn: job.turn,
     dueAt,
     joined: null,
@@ -144,4 +150,20 @@ function newRow(
     errorMessage: null,
     createdAt: now,
   };
+}
+
+/** The first of its keys that an earlier job is held for, or that more jobs of the call need than it has slots. */
+function heldBehind(
+  t: Tables,
+  { slotKeys }: NewJob,
+  { dueAt, beside }: { dueAt: number; beside: readonly NewJob[] | undefined },
+): string | undefined {
+  if (beside?.every(({ turn, batch }) => turn === undefined && batch === undefined) !== true) return undefined;
+  return slotKeys.find((key) => {
+    const { size, onRefusal, reason } = groupOf(t, key);
+    const needed = beside.filter((each) => each.slotKeys.includes(key)).length;
+    const isBehind = (row: JobRow): boolean => row.heldOn === key && !row.blocked && row.dueAt <= dueAt;
+    const waits = (): boolean => needed > size || t.inStates("PENDING", "RETRY_WAIT").some(isBehind);
+    return onRefusal === "hold" && reason === "slot" && waits();
+  });
 }
