@@ -24,15 +24,28 @@ const fromNoSchedule: FromSchedule = {
 export function insert(t: Tables, jobs: readonly NewJob[]): Inserted {
   const queued: JobRow[] = [];
   const beside = jobs.filter(({ debounce }) => debounce === undefined);
-  const results = jobs.map((job) => insertOne(t, job, queued, { beside }));
-  const freed = [...new Set(results.flatMap(({ id, created }) => (created ? heldKey(t.jobs.row(Number(id))) : [])))];
+  const results = jobs.map((job) => insertOne(t, job, queued, behind(t, job, beside)));
+  const rows = results.flatMap(({ id, created }) => (created ? t.jobs.row(Number(id)) : []));
+  const freed = [...new Set(rows.flatMap(({ turn, heldOn }) => (turn === undefined ? (heldOn ?? []) : [])))];
   const keys = jobs.flatMap(({ turn }, at) => (results[at]?.created === true ? (turn?.heldOn ?? []) : []));
   const turns = { lanes: [], keys: [...new Set(keys)] };
   const batches = jobs.flatMap(({ kind, batch }) => (batch === undefined ? [] : { kind, ...batch }));
   return { results, aftermath: { ...noAftermath, outbox: t.dispatch(queued), freed, turns, batches } };
 }
 
-const heldKey = ({ turn, heldOn }: JobRow): string[] => (turn !== undefined || heldOn === null ? [] : [heldOn]);
+/** A job that is due begins held on the first of its keys that an earlier job waits for, or that more jobs of the call have than it has slots. */
+function behind(t: Tables, { slotKeys, dueAt, delayMs }: NewJob, beside: readonly NewJob[]): Partial<FromRun> {
+  const due = (dueAt ?? t.now()) + delayMs;
+  if (due > t.now() || beside.some(({ turn, batch }) => turn !== undefined || batch !== undefined)) return {};
+  const heldOn = slotKeys.find((key) => {
+    const { size, onRefusal, reason } = groupOf(t, key);
+    if (onRefusal !== "hold" || reason !== "slot") return false;
+    const isBefore = (row: JobRow): boolean => row.heldOn === key && !row.blocked && row.dueAt <= due;
+    const needed = beside.filter((each) => each.slotKeys.includes(key)).length;
+    return needed > size || t.inStates("PENDING", "RETRY_WAIT").some(isBefore);
+  });
+  return heldOn === undefined ? {} : { hold: "slot", heldOn };
+}
 
 /** Sealed twice, one payload has two texts, so what is sealed is not compared. */
 const isSame = (one: Json, other: Json): boolean => isSealed(one) || isSealed(other) || isDeepStrictEqual(one, other);
@@ -45,7 +58,7 @@ export function insertOne(
   {
     dispatchWindowMs = t.dispatchWindowMs,
     ...from
-  }: Partial<FromSchedule & FromRun> & { dispatchWindowMs?: number; beside?: readonly NewJob[] } = {},
+  }: Partial<FromSchedule & FromRun> & { dispatchWindowMs?: number } = {},
   reason: string | null = null,
 ): InsertResult {
   if (job.debounce !== undefined) return joinBurst(t, job, job.debounce, queued);
@@ -82,7 +95,8 @@ const isOpen = ({ state, attempt }: JobRow): boolean => (state === "PENDING" || 
 export type FromRun = Pick<
   JobRow,
   "runId" | "task" | "predsOpen" | "join" | "blocked" | "wide" | "hasCondition" | "askedRow" | "wait"
->;
+> &
+  Partial<Pick<JobRow, "hold" | "heldOn">>;
 
 const inNoRun: FromRun = {
   runId: null,
@@ -99,12 +113,11 @@ const inNoRun: FromRun = {
 function newRow(
   t: Tables,
   job: NewJob,
-  { until, beside, ...from }: FromSchedule & Partial<FromRun> & { until: number; beside?: readonly NewJob[] },
+  { until, ...from }: FromSchedule & Partial<FromRun> & { until: number },
 ): JobRow {
   const now = t.now();
   const dueAt = (job.dueAt ?? now) + job.delayMs + (from.wait?.ms ?? 0);
-  const heldOn = dueAt <= now ? heldBehind(t, job, { dueAt, beside }) : undefined;
-  const soon = dueAt <= until && from.blocked !== true && job.turn === undefined && heldOn === undefined;
+  const soon = dueAt <= until && from.blocked !== true && job.turn === undefined && from.heldOn === undefined;
   return {
     id: t.draw("job"),
     kind: job.kind,
@@ -112,7 +125,7 @@ function newRow(
     payload: job.payload,
     lane: job.lane,
     state: soon ? "QUEUED" : "PENDING",
-    ...(heldOn === undefined ? waitsAgain(job) : { hold: "slot", heldOn }),
+    ...waitsAgain(job),
     turn: job.turn,
     dueAt,
     joined: null,
@@ -150,20 +163,4 @@ function newRow(
     errorMessage: null,
     createdAt: now,
   };
-}
-
-/** The first of its keys that an earlier job is held for, or that more jobs of the call need than it has slots. */
-function heldBehind(
-  t: Tables,
-  { slotKeys }: NewJob,
-  { dueAt, beside }: { dueAt: number; beside: readonly NewJob[] | undefined },
-): string | undefined {
-  if (beside?.every(({ turn, batch }) => turn === undefined && batch === undefined) !== true) return undefined;
-  return slotKeys.find((key) => {
-    const { size, onRefusal, reason } = groupOf(t, key);
-    const needed = beside.filter((each) => each.slotKeys.includes(key)).length;
-    const isBehind = (row: JobRow): boolean => row.heldOn === key && !row.blocked && row.dueAt <= dueAt;
-    const waits = (): boolean => needed > size || t.inStates("PENDING", "RETRY_WAIT").some(isBehind);
-    return onRefusal === "hold" && reason === "slot" && waits();
-  });
 }
