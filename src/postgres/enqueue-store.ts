@@ -76,7 +76,7 @@ const onClient =
   (statement, values) =>
     execute(tx, statement, values);
 
-/** `beginsHeld`: whether jobs may begin held for a slot. Of a page of a fan-out: its run, and what the condition of a target is asked about. */
+/** `beginsHeld`: whether jobs may begin held. Of a page of a fan-out: its run, and what the condition of a target is asked about. */
 interface InsertOptions {
   readonly dispatchWindowMs: number;
   readonly beginsHeld?: boolean;
@@ -86,7 +86,7 @@ interface InsertOptions {
 
 async function insertWith(run: Query, jobs: readonly NewJob[], options: InsertOptions): Promise<Inserted> {
   const results: (InsertResult | undefined)[] = Array.from({ length: jobs.length });
-  const written: Written = { results, dispatched: [], held: [] };
+  const written: Written = { results, dispatched: [], held: new Set() };
   const arriving = jobs.map((job, ord) => ({ ord, job }));
   const insert = async (some: readonly Arriving[]): Promise<void> => {
     for (const page of await pages(run, some)) await insertPage(run, { page, options }, written);
@@ -99,7 +99,7 @@ async function insertWith(run: Query, jobs: readonly NewJob[], options: InsertOp
     aftermath: {
       ...noAftermath,
       outbox: outboxOf(written.dispatched),
-      freed: [...new Set(written.held)],
+      freed: [...written.held],
       turns: { lanes: [], keys: turnsOf(jobs, results) },
       batches: jobs.flatMap(({ kind, batch }) => (batch === undefined ? [] : { kind, ...batch })),
     },
@@ -160,7 +160,7 @@ function insertOf(
 interface Written {
   readonly results: (InsertResult | undefined)[];
   readonly dispatched: DispatchedRow[];
-  readonly held: string[];
+  readonly held: Set<string>;
 }
 
 /** Notes the written jobs. */
@@ -172,13 +172,15 @@ function takeInserted(
 ): void {
   const places = drawn === null ? null : new Map(drawn.split(",").map((id, index) => [id, index]));
   const delays = delays_ms.split(",");
-  written.held.push(...(held ?? []));
   for (const [index, id] of (ids?.split(",") ?? []).entries()) {
     const at = places === null ? index : (places.get(id) ?? -1);
     const arrived = open[at];
     if (arrived === undefined) continue;
     results[arrived.ord] = { id: id as JobId, created: true, isConflict: false };
-    const delay = delays[(policies[at] ?? 1) - 1] ?? "";
+    const policy = (policies[at] ?? 1) - 1;
+    const delay = delays[policy] ?? "";
+    const heldOn = held?.[policy] ?? null;
+    if (heldOn !== null) written.held.add(heldOn);
     const { lane, trace } = arrived.job;
     if (delay === "") continue;
     dispatched.push({ id, generation: 1, delay_ms: Number(delay), batch: batches?.[lane] ?? null, lane, trace });

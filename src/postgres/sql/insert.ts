@@ -13,8 +13,8 @@ export interface InsertedRow {
   readonly delays_ms: string;
   /** The outbox batch of each lane. */
   readonly batches: Readonly<Record<string, string>> | null;
-  /** The keys that jobs begin held on. */
-  readonly held?: readonly string[] | null;
+  /** By policy: the key that its jobs begin held on. */
+  readonly held?: readonly (string | null)[];
 }
 
 /** One event row for PENDING and one for QUEUED, of the jobs that a statement makes. `inserted`: event_id, id, state. */
@@ -71,7 +71,7 @@ const forSlot: Waits = {
   values: `,
     case when h.held_on is null then 'none' else 'slot' end::belfry.job_hold, coalesce(h.held_on, '')`,
   answer: `,
-  (select array_agg(distinct held_on) filter (where held_on is not null) from how) as held`,
+  (select array_agg(held_on order by nr) from how) as held`,
 };
 const forTurn: Waits = {
   ...forTime,

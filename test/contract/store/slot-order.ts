@@ -92,12 +92,13 @@ function keeping(at: At): void {
   test("where one call needs more slots than there are, its jobs begin held, and the wake sends the earliest due", async () => {
     const { store } = at();
     await store.installSlots([cap(1)]);
-    const jobs = [{}, { delayMs: minute }, { dueAt: (await store.now()) - 1 }].map((over) =>
+    const jobs = [{ key: "a" }, { delayMs: minute }, { dueAt: (await store.now()) - 1 }].map((over) =>
       aJob({ ...capped, ...over }),
     );
     const { results, aftermath } = await store.insert(jobs);
     expect(only(aftermath.outbox).messages.map(({ jobId }) => jobId)).toEqual([results[1]?.id]);
     expect(aftermath.freed).toEqual(["cap:x"]);
+    expect((await store.insert(jobs.slice(0, 1))).aftermath.freed).toEqual([]);
     expect(await wakeNext(store)).toMatchObject({ jobId: results[2]?.id, state: "RUNNING" });
     expect(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).toEqual([]);
   });
