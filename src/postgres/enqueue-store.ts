@@ -16,6 +16,7 @@ import {
   insertBatchJobs,
   insertJobs,
   insertKeyedJobs,
+  insertSlotJobs,
   insertTurnJobs,
   type InsertedRow,
   keyColumns,
@@ -23,29 +24,29 @@ import {
   payloadTexts,
 } from "./sql/insert.ts";
 import { setLockTimeout } from "./sql/transaction.ts";
-import { arrayLiteral, columns, execute } from "./statement.ts";
+import { arrayLiteral, columns, execute, type Statement } from "./statement.ts";
 
 type Query = Session["run"];
 
 export function enqueueStore(session: Session) {
   return {
     async insert(jobs, { tx, fence, lockWaitMs, mapVersion } = {}) {
-      const { dispatchWindowMs } = session;
+      const options = { dispatchWindowMs: session.dispatchWindowMs, beginsHeld: true };
       if (tx !== undefined) {
         if (mapVersion !== undefined) await holdCellMap(tx, mapVersion);
-        return await insertInto(tx, jobs, dispatchWindowMs);
+        return await insertInto(tx, jobs, options);
       }
       if (lockWaitMs !== undefined || mapVersion !== undefined) {
         return await session.transaction(async (client) => {
           if (lockWaitMs !== undefined) await execute(client, setLockTimeout, [`${lockWaitMs}ms`]);
           if (mapVersion !== undefined) await holdCellMap(client, mapVersion);
-          return await insertInto(client, jobs, dispatchWindowMs);
+          return await insertInto(client, jobs, options);
         }, fence);
       }
       const isOneStatement =
         fence === undefined && jobs.length <= contractLimits.insertRowsMax && !jobs.some(isDebounced);
-      if (isOneStatement) return await insertWith((...sent) => session.run(...sent), jobs, { dispatchWindowMs });
-      return await session.transaction((client) => insertInto(client, jobs, dispatchWindowMs), fence);
+      if (isOneStatement) return await insertWith((...sent) => session.run(...sent), jobs, options);
+      return await session.transaction((client) => insertInto(client, jobs, options), fence);
     },
   } satisfies Partial<Store>;
 }
@@ -67,27 +68,28 @@ export const insertTargetsInto = (
   );
 
 /** Inserts inside a transaction that the caller ends. */
-export const insertInto = (tx: Tx, jobs: readonly NewJob[], dispatchWindowMs: number): Promise<Inserted> =>
-  insertWith(onClient(tx), jobs, { dispatchWindowMs });
+export const insertInto = (tx: Tx, jobs: readonly NewJob[], options: InsertOptions): Promise<Inserted> =>
+  insertWith(onClient(tx), jobs, options);
 
 const onClient =
   (tx: Tx): Query =>
   (statement, values) =>
     execute(tx, statement, values);
 
-/** Of a page of a fan-out: its run, and what the condition of a target is asked about. */
+/** `beginsHeld`: whether jobs may begin held. Of a page of a fan-out: its run, and what the condition of a target is asked about. */
 interface InsertOptions {
   readonly dispatchWindowMs: number;
+  readonly beginsHeld?: boolean;
   readonly runId?: RunId;
   readonly conditionOf?: (arrived: Arriving) => string | null;
 }
 
 async function insertWith(run: Query, jobs: readonly NewJob[], options: InsertOptions): Promise<Inserted> {
   const results: (InsertResult | undefined)[] = Array.from({ length: jobs.length });
-  const dispatched: DispatchedRow[] = [];
+  const written: Written = { results, dispatched: [], held: new Set() };
   const arriving = jobs.map((job, ord) => ({ ord, job }));
   const insert = async (some: readonly Arriving[]): Promise<void> => {
-    for (const page of await pages(run, some)) await insertPage(run, { page, options }, results, dispatched);
+    for (const page of await pages(run, some)) await insertPage(run, { page, options }, written);
   };
   const joining = jobs.some(isDebounced) ? arriving.filter(({ job }) => isDebounced(job)) : [];
   await insert(joining.length === 0 ? arriving : arriving.filter(({ job }) => !isDebounced(job)));
@@ -96,7 +98,8 @@ async function insertWith(run: Query, jobs: readonly NewJob[], options: InsertOp
     results: results.filter((result) => result !== undefined),
     aftermath: {
       ...noAftermath,
-      outbox: outboxOf(dispatched),
+      outbox: outboxOf(written.dispatched),
+      freed: [...written.held],
       turns: { lanes: [], keys: turnsOf(jobs, results) },
       batches: jobs.flatMap(({ kind, batch }) => (batch === undefined ? [] : { kind, ...batch })),
     },
@@ -117,19 +120,15 @@ const turnsOf = (jobs: readonly NewJob[], results: readonly (InsertResult | unde
 async function insertPage(
   run: Query,
   { page, options }: { page: readonly Arriving[]; options: InsertOptions },
-  results: (InsertResult | undefined)[],
-  dispatched: DispatchedRow[],
+  written: Written,
 ): Promise<void> {
+  const { results } = written;
   let open = page;
   for (let round = 0; round < deliveryLimits.insertRoundsMax; round += 1) {
     const policies = policiesOf(open);
     const values = insertColumns(open, policies, options);
-    const [row] = open.some(({ job }) => job.batch !== undefined)
-      ? await run(insertBatchJobs, [...values, ...turnColumns(policies), batchKeys(policies)])
-      : open.some(({ job }) => job.turn !== undefined)
-        ? await run(insertTurnJobs, [...values, ...turnColumns(policies)])
-        : await run(open.every(({ job }) => job.key === null) ? insertJobs : insertKeyedJobs, values);
-    if (row !== undefined) dispatched.push(...takeInserted(row, open, policies.places, results));
+    const [row] = await run(...insertOf(open, policies, { values, options }));
+    if (row !== undefined) takeInserted(row, open, policies.places, written);
     open = open.filter((arrived) => results[arrived.ord] === undefined);
     if (open.length === 0) return;
     for (const found of await run(findKeys, keyColumns(open.map(({ job }) => job)))) {
@@ -143,27 +142,49 @@ async function insertPage(
   throw new DatabaseError(invisible(open), { code: "40001" });
 }
 
-/** Notes the written jobs. @returns those to dispatch, in the order of the input. */
+function insertOf(
+  open: readonly Arriving[],
+  policies: Policies,
+  { values, options }: { values: readonly unknown[]; options: InsertOptions },
+): [Statement<InsertedRow>, unknown[]] {
+  const isSome = (is: (job: NewJob) => boolean): boolean => open.some(({ job }) => is(job));
+  const turns = turnColumns(policies);
+  if (isSome(({ batch }) => batch !== undefined)) return [insertBatchJobs, [...values, ...turns, batchKeys(policies)]];
+  if (isSome(({ turn }) => turn !== undefined)) return [insertTurnJobs, [...values, ...turns]];
+  if (options.beginsHeld === true && isSome(({ slotKeys }) => slotKeys.length > 0))
+    return [insertSlotJobs, [...values, jobsOf(policies)]];
+  return [isSome(({ key }) => key !== null) ? insertKeyedJobs : insertJobs, [...values]];
+}
+
+/** What an insert has done so far. `dispatched`: in the order of the input. `held`: keys that jobs begin held on. */
+interface Written {
+  readonly results: (InsertResult | undefined)[];
+  readonly dispatched: DispatchedRow[];
+  readonly held: Set<string>;
+}
+
+/** Notes the written jobs. */
 function takeInserted(
-  { drawn, ids, delays_ms, batches }: InsertedRow,
+  { drawn, ids, delays_ms, batches, held }: InsertedRow,
   open: readonly Arriving[],
   policies: readonly number[],
-  results: (InsertResult | undefined)[],
-): readonly DispatchedRow[] {
+  { results, dispatched, ...written }: Written,
+): void {
   const places = drawn === null ? null : new Map(drawn.split(",").map((id, index) => [id, index]));
   const delays = delays_ms.split(",");
-  const dispatched: DispatchedRow[] = [];
   for (const [index, id] of (ids?.split(",") ?? []).entries()) {
     const at = places === null ? index : (places.get(id) ?? -1);
     const arrived = open[at];
     if (arrived === undefined) continue;
     results[arrived.ord] = { id: id as JobId, created: true, isConflict: false };
-    const delay = delays[(policies[at] ?? 1) - 1] ?? "";
+    const policy = (policies[at] ?? 1) - 1;
+    const delay = delays[policy] ?? "";
+    const heldOn = held?.[policy] ?? null;
+    if (heldOn !== null) written.held.add(heldOn);
     const { lane, trace } = arrived.job;
     if (delay === "") continue;
     dispatched.push({ id, generation: 1, delay_ms: Number(delay), batch: batches?.[lane] ?? null, lane, trace });
   }
-  return dispatched;
 }
 
 const invisible = (open: readonly Arriving[]): string =>
@@ -192,6 +213,12 @@ const turnColumns = ({ policies }: Policies): unknown[] => [
   policies.map(({ turn }) => turn?.heldOn),
   policies.map(({ turn }) => turn?.weight),
 ];
+
+const jobsOf = ({ policies, places }: Policies): number[] => {
+  const counts = policies.map(() => 0);
+  for (const place of places) counts[place - 1] = (counts[place - 1] ?? 0) + 1;
+  return counts;
+};
 
 const batchKeys = ({ policies }: Policies): unknown[] => policies.map(({ batch }) => batch?.key);
 

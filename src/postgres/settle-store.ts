@@ -70,7 +70,7 @@ async function settleIn(
   const rows = await (settlements.length > 1 ? writeFull : write)(run, settlements, options);
   const written = new Set<string>(rows.filter((row) => row.own).map((row) => row.id));
   const children = settlements.filter((each) => written.has(each.jobId)).flatMap((each) => each.children);
-  const inserted = children.length === 0 ? null : await insertInto(tx, children, options.dispatchWindowMs);
+  const inserted = children.length === 0 ? null : await insertInto(tx, children, options);
   if (options.inSameTransaction !== undefined && storeTx !== undefined && written.size > 0) {
     await options.inSameTransaction(storeTx, await movedOf(tx, [...written]));
   }

@@ -1,5 +1,6 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Message } from "../../src/machine/outbox.ts";
 import type { Claimed } from "../../src/machine/store.ts";
 import { aJob, insertMany, insertOne, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
@@ -16,7 +17,8 @@ describe("finding 1: a cap is a set of slots", () => {
     const { store } = db;
     await store.installSlots([{ key: "cap:seven", size: 7, onRefusal: "hold", reason: "slot" }]);
     const jobs = Array.from({ length: 150 }, () => aJob({ slotKeys: ["cap:seven"] }));
-    const messages = [...messagesOf((await store.insert(jobs)).aftermath.outbox)];
+    const messages: Message[] = [];
+    for (const job of jobs) messages.push(...messagesOf((await store.insert([job])).aftermath.outbox));
     const wake = async (slotKeys: readonly string[]): Promise<void> => {
       messages.push(...messagesOf(await store.wake({ slotKeys, limit: 100 })));
     };

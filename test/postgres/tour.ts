@@ -1,5 +1,5 @@
 import type { TestClock } from "../../src/postgres/test-clock.ts";
-import type { NewJob } from "../../src/machine/job.ts";
+import type { JobId, NewJob } from "../../src/machine/job.ts";
 import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
 import type { TestStore } from "../support/looks.ts";
 import type { ScheduleSpec } from "../../src/machine/schedule.ts";
@@ -49,7 +49,8 @@ async function slots(store: TestStore, clock: TestClock, tag: string): Promise<v
     { key: `${cap}#`, size: 1, onRefusal: "hold", reason: "slot" },
     { key: "overlap:tour", size: 1, onRefusal: "queue-one", reason: "overlap" },
   ]);
-  const ids = await insert(store, ten({ slotKeys: [cap] }));
+  const ids: JobId[] = [];
+  for (const job of ten({ slotKeys: [cap] })) ids.push(...(await insert(store, [job])));
   const held = (await claim(store, ids)).filter((row) => row.state === "RUNNING");
   await store.wake({ slotKeys: [cap], limit: deliveryLimits.wakeRowsMax });
   const [first, ...others] = held;

@@ -1,4 +1,6 @@
+import { heldInOrder } from "../../admission/order.ts";
 import type { NewJob } from "../../machine/job.ts";
+import { reasons } from "../../machine/reasons.ts";
 import { keptForAnySize, keptStatement } from "../statement.ts";
 
 /** One row for all jobs, with comma-joined lists: a row for each would cost the client half as much as the write. */
@@ -11,6 +13,8 @@ export interface InsertedRow {
   readonly delays_ms: string;
   /** The outbox batch of each lane. */
   readonly batches: Readonly<Record<string, string>> | null;
+  /** By policy: the key that its jobs begin held on. */
+  readonly held?: readonly (string | null)[];
 }
 
 /** One event row for PENDING and one for QUEUED, of the jobs that a statement makes. `inserted`: event_id, id, state. */
@@ -32,16 +36,45 @@ export const firstMoves = `${firstEvents}, posted as (
   returning id, lane
 )`;
 
-/** What differs between jobs that are dispatched when they are due and those that wait for their turn. */
+/** What differs between jobs that are dispatched when they are due and those that wait for their turn or a slot. */
 interface Waits {
+  readonly before: string;
   readonly given: string;
   readonly columns: string;
+  readonly look: string;
   readonly isDue: string;
   readonly into: string;
   readonly values: string;
+  readonly answer: string;
 }
-const forTime: Waits = { given: "", columns: "", isDue: "", into: "", values: "" };
+const forTime: Waits = { before: "", given: "", columns: "", look: "", isDue: "", into: "", values: "", answer: "" };
+/**
+ * A job that is due begins held for the first of its keys that an earlier job is held for, or that more jobs of this call need than
+ * it has slots: its claim would hold it there. The wake after the commit sends those that get their slots.
+ */
+const forSlot: Waits = {
+  ...forTime,
+  before: `asked as materialized (
+  select k.key, sum(p.jobs) as jobs from unnest($11::text[], $17::int[]) as p (slots, jobs) cross join lateral unnest(p.slots::text[]) as k (key)
+  group by k.key
+), `,
+  look: ` left join lateral (
+    select k.key as held_on from unnest(h.slots::text[]) with ordinality as k (key, place)
+    join belfry.slot_group g on g.key = belfry.rule_of(k.key) and g.on_refusal = 'hold' and g.reason = '${reasons.slot}'
+    join asked a on a.key = k.key
+    left join lateral (select due_at from belfry.job where ${heldInOrder("k.key")} limit 1) first on true
+    where t.due_at <= belfry.now() and (a.jobs > g.size or first.due_at <= t.due_at)
+    order by k.place limit 1
+  ) b on true`,
+  isDue: " and b.held_on is null",
+  into: ", hold, held_on",
+  values: `,
+    case when h.held_on is null then 'none' else 'slot' end::belfry.job_hold, coalesce(h.held_on, '')`,
+  answer: `,
+  (select array_agg(held_on order by nr) from how) as held`,
+};
 const forTurn: Waits = {
+  ...forTime,
   given: ", $17::text[], $18::real[]",
   columns: ", turn, weight",
   isDue: " and h.turn is null",
@@ -59,13 +92,13 @@ const forBatch: Waits = {
 
 /** `$n` as below; `how` they are written: in which order, and what happens to a key that exists. */
 const insertText = (how: string, waits: Waits = forTime): string => `
-with how as materialized (
-  select h.*, h.slots::text[] as slot_keys, belfry.at(h.expires) as expires_at, t.due_at,
+with ${waits.before}how as materialized (
+  select *, h.slots::text[] as slot_keys, belfry.at(h.expires) as expires_at,
     t.due_at <= belfry.now() + belfry.span($15::float8)${waits.isDue} as is_due
   from unnest($5::text[], $6::text[], $7::int[], $8::int[], $9::bigint[], $10::text[], $11::text[], $12::float8[], $13::float8[],
     $14::float8[]${waits.given}) with ordinality
     as h (kind, lane, lease_ms, max_attempts, retention_ms, trace, slots, due, delay, expires${waits.columns}, nr)
-  cross join lateral (select coalesce(belfry.at(h.due), belfry.now()) + belfry.span(h.delay) as due_at) t
+  cross join lateral (select coalesce(belfry.at(h.due), belfry.now()) + belfry.span(h.delay) as due_at) t${waits.look}
 ), given as materialized (
   select nextval('belfry.job_id_seq') as id, v.*
   from unnest(string_to_array($1, chr(31)), $2::text[], $3::int[], $4::text[]) with ordinality
@@ -88,7 +121,7 @@ with how as materialized (
 select case when count(*) < (select count(*) from given) then (select string_agg(id::text, ',' order by ord) from given) end as drawn,
   string_agg(id::text, ',' order by id) as ids,
   (select string_agg(case when is_due then belfry.ms_until(due_at)::text else '' end, ',' order by nr) from how) as delays_ms,
-  (select json_object_agg(lane, id::text) from posted) as batches
+  (select json_object_agg(lane, id::text) from posted) as batches${waits.answer}
 from inserted`;
 
 /**
@@ -110,6 +143,9 @@ const byKey = `order by belfry.key_hash(h.kind, g.key), g.ord
  * statement, since this one cannot see what committed after it began.
  */
 export const insertKeyedJobs = keptForAnySize<InsertedRow>("insert-keyed")(insertText(byKey));
+
+/** The same, of which some need slots: $17 how many jobs a policy has. */
+export const insertSlotJobs = keptForAnySize<InsertedRow>("insert-slots")(insertText(byKey, forSlot));
 
 /** The same, of which some wait for their turn: $17 what they are held on $18 weights, by policy. */
 export const insertTurnJobs = keptForAnySize<InsertedRow>("insert-turns")(insertText(byKey, forTurn));

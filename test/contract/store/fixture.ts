@@ -57,9 +57,15 @@ export async function insertOne(store: Store, over: Partial<NewJob> = {}): Promi
   return only(results).id;
 }
 
+/** In one call; those that need slots each by its own, because of a call that needs more than there are all begin held. */
 export async function insertMany(store: Store, jobs: readonly Partial<NewJob>[]): Promise<readonly JobId[]> {
-  const { results } = await store.insert(jobs.map((over) => aJob(over)));
-  return results.map((result) => result.id);
+  const pages = jobs.some(({ slotKeys = [] }) => slotKeys.length > 0) ? jobs.map((job) => [job]) : [jobs];
+  const ids: JobId[] = [];
+  for (const page of pages) {
+    const { results } = await store.insert(page.map((over) => aJob(over)));
+    ids.push(...results.map(({ id }) => id));
+  }
+  return ids;
 }
 
 export interface Shown {

@@ -232,11 +232,7 @@ function reopenSome(at: At): void {
 
   test("batches are never merged, and are taken up to so many messages, but one in any case", async () => {
     const { store, advance } = at();
-    for (const jobs of [3, 2, 1, 1])
-      await insertMany(
-        store,
-        Array.from({ length: jobs }, () => ({})),
-      );
+    for (const jobs of [3, 2, 1, 1]) await store.insert(Array.from({ length: jobs }, () => aJob()));
     await advance(minute);
     const pages: number[][] = [];
     for (const messagesMax of [1, 3, 3]) {

@@ -3,6 +3,7 @@ import type { JobId } from "../../../src/machine/job.ts";
 import type { Claimed } from "../../../src/machine/store.ts";
 import type { TestStore } from "../../support/looks.ts";
 import {
+  aJob,
   claimOne,
   insertMany,
   insertOne,
@@ -48,14 +49,14 @@ function keeping(at: At): void {
     const { store } = at();
     await store.installSlots([cap(1)]);
     const runs = await running(store, capped);
-    const held = await claimOne(store, await insertOne(store, capped));
+    const [first, ...newer] = await insertMany(store, [capped, capped, capped, capped, capped]);
+    const held = await claimOne(store, first as JobId);
     expect(held.state).toBe("PENDING");
     await settleOne(store, runs);
-    const newer = await insertMany(store, [capped, capped, capped]);
-    expect(await claimAll(store, newer)).toEqual(["PENDING", "PENDING", "PENDING"]);
+    expect(await claimAll(store, newer.slice(0, 3))).toEqual(["PENDING", "PENDING", "PENDING"]);
     const message = only(only(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).messages);
     expect(message.jobId).toBe(held.jobId);
-    expect(await claimAll(store, [await insertOne(store, capped)])).toEqual(["PENDING"]);
+    expect(await claimAll(store, newer.slice(3))).toEqual(["PENDING"]);
     expect(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).toEqual([]);
     const { claimed } = await store.claim([message], { worker: "worker-1", alone: false });
     expect(only(claimed)).toMatchObject({ jobId: held.jobId, state: "RUNNING", generation: 3 });
@@ -63,15 +64,43 @@ function keeping(at: At): void {
     expect((await wakeNext(store)).jobId).toBe(newer[0]);
   });
 
-  test("of two newcomers in one claim the one that was due first has the slot, whichever was made first", async () => {
+  test("a new job behind one that is held for its key begins held: no message, and the wake after its commit looks at it", async () => {
+    const { store } = at();
+    await store.installSlots([cap(3), lock]);
+    const now = await store.now();
+    const runs = await running(store, { slotKeys: ["cap:x", "lock:l"] });
+    for (const each of [capped, capped]) await running(store, each);
+    const held = await claimOne(store, await insertOne(store, capped));
+    const { results, aftermath } = await store.insert([
+      aJob({ slotKeys: ["lock:l", "cap:x"] }),
+      aJob({ ...capped, dueAt: now - 1 }),
+      aJob({ ...capped, dueAt: now + 1 }),
+      aJob({ slotKeys: ["lock:l"] }),
+      aJob(),
+    ]);
+    expect(aftermath.freed).toEqual(["cap:x"]);
+    const [behind, ...others] = results.map(({ id }) => id);
+    expect(only(aftermath.outbox).messages.map(({ jobId }) => jobId)).toEqual(others);
+    const waits = { state: "PENDING", hold: "slot", heldOn: "cap:x", generation: 0 };
+    expect((await show(store, behind as JobId)).job).toMatchObject(waits);
+    await settleOne(store, runs);
+    expect((await wakeNext(store)).jobId).toBe(held.jobId);
+    await settleOne(store, { ...held, attempt: 1 });
+    expect(await wakeNext(store)).toMatchObject({ jobId: behind, state: "RUNNING", generation: 1 });
+  });
+
+  test("where one call needs more slots than there are, its jobs begin held, and the wake sends the earliest due", async () => {
     const { store } = at();
     await store.installSlots([cap(1)]);
-    const now = await store.now();
-    const ids = await insertMany(store, [
-      { ...capped, dueAt: now },
-      { ...capped, dueAt: now - minute },
-    ]);
-    expect(await claimAll(store, ids)).toEqual(["PENDING", "RUNNING"]);
+    const jobs = [{ key: "a" }, { delayMs: minute }, { dueAt: (await store.now()) - 1 }].map((over) =>
+      aJob({ ...capped, ...over }),
+    );
+    const { results, aftermath } = await store.insert(jobs);
+    expect(only(aftermath.outbox).messages.map(({ jobId }) => jobId)).toEqual([results[1]?.id]);
+    expect(aftermath.freed).toEqual(["cap:x"]);
+    expect((await store.insert(jobs.slice(0, 1))).aftermath.freed).toEqual([]);
+    expect(await wakeNext(store)).toMatchObject({ jobId: results[2]?.id, state: "RUNNING" });
+    expect(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).toEqual([]);
   });
 
   test("a slot is kept for a woken job only while its message may claim it", async () => {

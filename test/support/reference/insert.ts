@@ -5,6 +5,7 @@ import type { Debounced, Json, NewJob } from "../../../src/machine/job.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import { type Inserted, type InsertResult } from "../../../src/machine/store.ts";
 import type { JobRow } from "./rows.ts";
+import { groupOf } from "./slots.ts";
 import { waitsAgain } from "./turns.ts";
 import { idOf, type Tables } from "./tables.ts";
 
@@ -22,11 +23,28 @@ const fromNoSchedule: FromSchedule = {
 /** Inserts jobs in the order of the input; rows due within the dispatch window are dispatched, one row for each lane. */
 export function insert(t: Tables, jobs: readonly NewJob[]): Inserted {
   const queued: JobRow[] = [];
-  const results = jobs.map((job) => insertOne(t, job, queued));
+  const beside = jobs.filter(({ debounce }) => debounce === undefined);
+  const results = jobs.map((job) => insertOne(t, job, queued, behind(t, job, beside)));
+  const rows = results.flatMap(({ id, created }) => (created ? t.jobs.row(Number(id)) : []));
+  const freed = [...new Set(rows.flatMap(({ turn, heldOn }) => (turn === undefined ? (heldOn ?? []) : [])))];
   const keys = jobs.flatMap(({ turn }, at) => (results[at]?.created === true ? (turn?.heldOn ?? []) : []));
   const turns = { lanes: [], keys: [...new Set(keys)] };
   const batches = jobs.flatMap(({ kind, batch }) => (batch === undefined ? [] : { kind, ...batch }));
-  return { results, aftermath: { ...noAftermath, outbox: t.dispatch(queued), turns, batches } };
+  return { results, aftermath: { ...noAftermath, outbox: t.dispatch(queued), freed, turns, batches } };
+}
+
+/** A job that is due begins held on the first of its keys that an earlier job waits for, or that more jobs of the call have than it has slots. */
+function behind(t: Tables, { slotKeys, dueAt, delayMs }: NewJob, beside: readonly NewJob[]): Partial<FromRun> {
+  const due = (dueAt ?? t.now()) + delayMs;
+  if (due > t.now() || beside.some(({ turn, batch }) => turn !== undefined || batch !== undefined)) return {};
+  const heldOn = slotKeys.find((key) => {
+    const { size, onRefusal, reason } = groupOf(t, key);
+    if (onRefusal !== "hold" || reason !== "slot") return false;
+    const isBefore = (row: JobRow): boolean => row.heldOn === key && !row.blocked && row.dueAt <= due;
+    const needed = beside.filter((each) => each.slotKeys.includes(key)).length;
+    return needed > size || t.inStates("PENDING", "RETRY_WAIT").some(isBefore);
+  });
+  return heldOn === undefined ? {} : { hold: "slot", heldOn };
 }
 
 /** Sealed twice, one payload has two texts, so what is sealed is not compared. */
@@ -77,7 +95,8 @@ const isOpen = ({ state, attempt }: JobRow): boolean => (state === "PENDING" || 
 export type FromRun = Pick<
   JobRow,
   "runId" | "task" | "predsOpen" | "join" | "blocked" | "wide" | "hasCondition" | "askedRow" | "wait"
->;
+> &
+  Partial<Pick<JobRow, "hold" | "heldOn">>;
 
 const inNoRun: FromRun = {
   runId: null,
@@ -98,7 +117,7 @@ function newRow(
 ): JobRow {
   const now = t.now();
   const dueAt = (job.dueAt ?? now) + job.delayMs + (from.wait?.ms ?? 0);
-  const soon = dueAt <= until && from.blocked !== true && job.turn === undefined;
+  const soon = dueAt <= until && from.blocked !== true && job.turn === undefined && from.heldOn === undefined;
   return {
     id: t.draw("job"),
     kind: job.kind,
