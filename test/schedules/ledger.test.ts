@@ -59,8 +59,8 @@ test(
       ...(seed === undefined ? {} : { seed: Number(seed) }),
     });
     // Of a thousand histories (20 seeds, fewest to most): 372 to 466 have rows, 22 to 41 end in a deletion with undecided times, in 74 to 124 a time expires, in 33 to 58 one moves, in 148 to 176 (3 seeds) a spread one fires.
-    // Of 250 that is five times the spread below their mean.
-    expect(seen.filled).toBeGreaterThan(0.25 * count);
+    // Of 250, 35 % would be two times the spread below their mean.
+    expect(seen.filled).toBeGreaterThan((count < 1_000 ? 0.25 : 0.35) * count);
     const thousands = Math.floor(count / 1_000);
     expect(seen.deleted).toBeGreaterThanOrEqual(10 * thousands);
     expect(seen.expired).toBeGreaterThanOrEqual(50 * thousands);
