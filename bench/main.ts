@@ -5,7 +5,7 @@ import { compare } from "./against/compare.ts";
 import { comparisonTable } from "./against/table.ts";
 import { cases } from "./cases/index.ts";
 import { cost } from "./cost/cost.ts";
-import { costTable, scaleTable } from "./cost/report.ts";
+import { costReport } from "./cost/report.ts";
 import { openGround } from "./ground.ts";
 import { growth } from "./growth/growth.ts";
 import { growthTable } from "./growth/report.ts";
@@ -100,7 +100,7 @@ async function resultOf(called: Exclude<Called, { problem: string }>): Promise<R
       }
       case "cost": {
         const costs = await cost(ground, size);
-        return { pass: true, json: { costs }, text: () => `${costTable(costs)}\n${scaleTable(costs)}` };
+        return { pass: true, json: { costs }, text: () => costReport(costs) };
       }
       case "soak": {
         const plan = { jobs: jobs * size, kept: Math.round(keptJobs * size), jobsAMark };

@@ -29,8 +29,8 @@ export async function cost(ground: Ground, size: number): Promise<readonly Cost[
   return costs;
 }
 
-/** Each round has a database of its own, so that it starts with nothing. */
-async function costOf(ground: Ground, work: Work, jobs: number): Promise<Cost> {
+/** One round, with a database of its own, so that it starts with nothing. */
+export async function costOf(ground: Ground, work: Work, jobs: number): Promise<Cost> {
   const database = await ground.database();
   const meter = createMeter(database);
   const world = openWorld(app, database, meter);

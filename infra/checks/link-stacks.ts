@@ -7,9 +7,11 @@ export interface StackTemplate {
   /** Undefined where it is wherever it is deployed. */
   readonly region: string | undefined;
   readonly template: Template;
+  /** Where a nested stack stands. */
+  readonly nested: Nested | undefined;
 }
 
-/** Where a nested stack stands: what its parent gives to it are its parameters. */
+/** A nested stack is a resource of its parent, which gives it parameters and reads its outputs. */
 export interface Nested {
   /** The parent's path. */
   readonly path: string;
@@ -17,52 +19,71 @@ export interface Nested {
   readonly logicalId: string;
 }
 
-/** What stacks put out, by what another one writes to have it. */
-type Outputs = ReadonlyMap<string, unknown>;
+/** What stacks hand each other, by the reference to it. */
+type Handed = ReadonlyMap<string, unknown>;
+type IdIn = (path: string, id: string) => string;
 
 /**
- * A template with what it imports from other stacks of the app: their networks are beside its own resources, under ids that
- * begin with their stack; so are those of the stack that it is nested in. What no stack of the app puts out stays as it is.
+ * The template of a stack with what others of the app hand it, nested stacks at any depth among them: their networks are
+ * beside its own resources, under ids that begin with their stack. What no stack of the app hands out stays as it is.
  */
-export function linkStacks(own: Template, others: readonly StackTemplate[], nested?: Nested): Template {
-  const apart = others.map(({ path, template, ...stack }) => ({ ...stack, template: named(template, path) }));
-  const parent = apart.map(({ template }) => template.Resources[`${nested?.path}/${nested?.logicalId}`]);
-  const given = parent.flatMap((each) => Object.entries(at(each, "Properties", "Parameters") ?? {}));
-  const outputs = new Map([
-    ...given.map(([name, value]) => [parameterName(name), value] as const),
-    ...apart.flatMap(({ template: { Outputs = {} }, stackName, region }) =>
-      Object.entries(Outputs).flatMap(([OutputName, output]) => [
-        [importName(at(output, "Export", "Name")), at(output, "Value")] as const,
-        [outputName({ OutputName, StackName: stackName, Region: region }), at(output, "Value")] as const,
-      ]),
-    ),
-  ]);
-  const networks = apart.flatMap(({ template: { Resources } }) =>
-    Object.entries(Resources).filter(([, { Type }]) => Type.startsWith("AWS::EC2::")),
+export function linkStacks(own: StackTemplate, others: readonly StackTemplate[]): Template {
+  const idIn: IdIn = (path, id) => (path === own.path ? id : `${path}/${id}`);
+  const all = [own, ...others].map((stack) => ({ ...stack, template: named(stack, idIn) }));
+  const resources = Object.assign({}, ...all.map(({ template }) => template.Resources)) as Template["Resources"];
+  const handed = new Map(all.flatMap((stack) => [...outputsOf(stack), ...exchanged(stack, resources, idIn)]));
+  const kept = Object.entries(resources).filter(
+    ([id, { Type }]) => Object.hasOwn(own.template.Resources, id) || Type.startsWith("AWS::EC2::"),
   );
-  const all = { ...Object.fromEntries(networks), ...own.Resources };
-  return { ...own, Resources: imported(all, outputs) as Template["Resources"] };
+  return { ...own.template, Resources: resolved(Object.fromEntries(kept), handed) as Template["Resources"] };
 }
 
-const parameterName = (name: unknown): string => `parameter ${String(name)}`;
-const importName = (name: unknown): string => `export ${JSON.stringify(name)}`;
-const outputName = (of: unknown): string =>
-  `output ${["StackName", "OutputName"].map((field) => String(at(of, field))).join(" ")} of ${regionOf(at(of, "Region"))}`;
-const regionOf = (region: unknown): string => (typeof region === "string" ? region : "its own region");
+/** What a stack exports. */
+const outputsOf = ({ stackName, region, template: { Outputs = {} } }: StackTemplate) =>
+  Object.entries(Outputs).flatMap(([OutputName, output]) => [
+    [keyOf({ "Fn::ImportValue": at(output, "Export", "Name") }), at(output, "Value")] as const,
+    [
+      keyOf({ "Fn::GetStackOutput": { OutputName, StackName: stackName, Region: region } }),
+      at(output, "Value"),
+    ] as const,
+  ]);
 
-/** Every id gets the stack's name, because two stacks may have resources of one id. */
-function named(template: Template, stack: string): Template {
-  const isOwn = (id: unknown): id is string => typeof id === "string" && Object.hasOwn(template.Resources, id);
+/** What a nested stack is given by its parent, and what it puts out for it. */
+function exchanged({ path, nested, template }: StackTemplate, resources: Template["Resources"], idIn: IdIn) {
+  if (nested === undefined) return [];
+  const inParent = idIn(nested.path, nested.logicalId);
+  const given = Object.entries(at(resources[inParent], "Properties", "Parameters") ?? {});
+  return [
+    ...given.map(([name, value]) => [keyOf({ Ref: idIn(path, name) }), value] as const),
+    ...Object.entries(template.Outputs ?? {}).map(
+      ([name, output]) => [keyOf({ "Fn::GetAtt": [inParent, `Outputs.${name}`] }), at(output, "Value")] as const,
+    ),
+  ];
+}
+
+/** One text for one reference, wherever it stands. */
+function keyOf(reference: Readonly<Record<string, unknown>>): string {
+  const output = reference["Fn::GetStackOutput"];
+  if (output === undefined) return JSON.stringify(reference);
+  const region = at(output, "Region");
+  const place = typeof region === "string" ? region : "its own region";
+  return `output ${String(at(output, "StackName"))} ${String(at(output, "OutputName"))} of ${place}`;
+}
+
+/** Every id gets the stack's name, because two stacks may have resources and parameters of one id. */
+function named({ path, template }: StackTemplate, idIn: IdIn): Template {
+  const isOwn = (id: unknown): id is string =>
+    typeof id === "string" && (Object.hasOwn(template.Resources, id) || Object.hasOwn(template.Parameters ?? {}, id));
   const renamed = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(renamed);
     if (!isObject(value)) return value;
     const { Ref: ref, "Fn::GetAtt": attribute } = value;
-    if (isOwn(ref)) return { Ref: `${stack}/${ref}` };
+    if (isOwn(ref)) return { Ref: idIn(path, ref) };
     if (Array.isArray(attribute) && isOwn(attribute[0]))
-      return { "Fn::GetAtt": [`${stack}/${attribute[0]}`, attribute[1]] };
+      return { "Fn::GetAtt": [idIn(path, attribute[0]), attribute[1]] };
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, renamed(each)]));
   };
-  const resources = Object.entries(template.Resources).map(([id, each]) => [`${stack}/${id}`, renamed(each)]);
+  const resources = Object.entries(template.Resources).map(([id, each]) => [idIn(path, id), renamed(each)]);
   return {
     ...template,
     Outputs: renamed(template.Outputs ?? {}),
@@ -70,15 +91,10 @@ function named(template: Template, stack: string): Template {
   } as Template;
 }
 
-function imported(value: unknown, outputs: Outputs): unknown {
-  if (Array.isArray(value)) return value.map((each) => imported(each, outputs));
+function resolved(value: unknown, handed: Handed): unknown {
+  if (Array.isArray(value)) return value.map((each) => resolved(each, handed));
   if (!isObject(value)) return value;
-  const { Ref: parameter, "Fn::ImportValue": name, "Fn::GetStackOutput": output } = value;
-  const [wanted] = [
-    ...(parameter === undefined ? [] : [parameterName(parameter)]),
-    ...(name === undefined ? [] : [importName(name)]),
-    ...(output === undefined ? [] : [outputName(output)]),
-  ];
-  if (wanted !== undefined && outputs.has(wanted)) return imported(outputs.get(wanted), outputs);
-  return Object.fromEntries(Object.entries(value).map(([field, each]) => [field, imported(each, outputs)]));
+  const key = Object.keys(value).length === 1 ? keyOf(value) : null;
+  if (key !== null && handed.has(key)) return resolved(handed.get(key), handed);
+  return Object.fromEntries(Object.entries(value).map(([field, each]) => [field, resolved(each, handed)]));
 }

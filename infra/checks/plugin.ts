@@ -35,20 +35,22 @@ class BelfryChecks implements IPolicyValidationPlugin {
 
   validate({ stackTemplates, appConstruct }: IPolicyValidationContext): PolicyValidationPluginReport {
     const stacks = appConstruct.node.findAll().filter((each) => Stack.isStack(each));
-    const templates = stackTemplates.flatMap(({ stackConstructPath: path, templatePath, region }) =>
-      stacks
-        .filter(({ node }) => node.path === path)
-        .map(({ stackName }) => ({ path, stackName, region, templatePath, template: read(templatePath) })),
-    );
-    const violations = this.subjects.flatMap((belfry) => {
-      const place = templates.find(({ path }) => path === outermostStack(belfry).node.path);
+    const templates = stacks.flatMap((stack) => {
+      const place = stackTemplates.find(({ stackConstructPath: path }) => path === outermostStack(stack).node.path);
       if (place === undefined) return [];
-      const { templateFile, node } = Stack.of(belfry);
-      const templatePath = join(dirname(place.templatePath), templateFile);
-      const others = templates.filter(({ path }) => path !== node.path);
+      const templatePath = join(dirname(place.templatePath), stack.templateFile);
+      const { stackName, node } = stack;
+      const { region } = place;
+      return [
+        { path: node.path, stackName, region, nested: placeOf(stack), templatePath, template: read(templatePath) },
+      ];
+    });
+    const violations = this.subjects.flatMap((belfry) => {
+      const own = templates.find(({ path }) => path === Stack.of(belfry).node.path);
+      if (own === undefined) return [];
+      const others = templates.filter((each) => each !== own);
       const beside = this.subjects.filter((each) => each !== belfry && Stack.of(each) === Stack.of(belfry));
-      const linked = linkStacks(read(templatePath), others, placeOf(Stack.of(belfry)));
-      return violationsOf(belfry, without(linked, beside), templatePath);
+      return violationsOf(belfry, without(linkStacks(own, others), beside), own.templatePath);
     });
     return { success: violations.every(({ severity }) => severity !== "error"), violations };
   }

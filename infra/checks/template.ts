@@ -3,6 +3,7 @@ export interface Template {
   readonly Resources: Readonly<Record<string, TemplateResource>>;
   readonly Metadata?: Readonly<Record<string, unknown>>;
   readonly Outputs?: Readonly<Record<string, unknown>>;
+  readonly Parameters?: Readonly<Record<string, unknown>>;
 }
 
 export interface TemplateResource {

@@ -2,7 +2,7 @@ import { assumed, jobUses, loads } from "./jobs.ts";
 import { usdOf } from "./prices.ts";
 
 /** What one job of a batch of ten costs, as `bench -- cost` measures it. */
-interface JobCost {
+export interface JobCost {
   readonly postgresUs: number;
   readonly walBytes: number;
   /** Of tables and indexes, once it has ended. */

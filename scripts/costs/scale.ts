@@ -1,16 +1,50 @@
-import { demandOf, batch, longHandlerMs, secondsOfBatch, shortHandlerMs } from "./demand.ts";
+import { demandOf, batch, type JobCost, longHandlerMs, secondsOfBatch, shortHandlerMs } from "./demand.ts";
 import { loadApps, stageNamed } from "../../test/support/own-project.ts";
 import { poolShareMax, topology } from "../../src/stage/topology.ts";
 import { prices } from "./prices.ts";
 
-/** What the model takes from a measurement: the row of ten a batch in the table that the page itself has. */
-function measuredIn(page: string): { walBytes: number; keptBytes: number; postgresUs: number } {
-  const row = /^\| job, ten a batch \|(.*)\|$/m.exec(page)?.[1];
-  if (row === undefined) throw new Error('docs/scale.md has no row "job, ten a batch"');
-  const [walBytes, , , , keptBytes, postgresUs] = row.split("|").map((cell) => Number(cell.replaceAll(",", "")));
-  if (walBytes === undefined || keptBytes === undefined || postgresUs === undefined)
-    throw new Error(`no figures: ${row}`);
-  return { walBytes, keptBytes, postgresUs };
+/** The columns of the table of what a job costs: the first five do not depend on the machine. */
+const measured = [
+  "walBytes",
+  "statements",
+  "sqsCalls",
+  "logBytes",
+  "keptBytes",
+  "postgresUs",
+  "nodeUs",
+  "connectionMs",
+] as const;
+export type Measured = Readonly<Record<(typeof measured)[number], number>>;
+
+/** What a job of each kind of work costs by the page's own table, which `bench -- cost` prints. */
+export function measuredIn(page: string): ReadonlyMap<string, Measured> {
+  const section = /^## What a job costs$[^]*?^## /m.exec(page)?.[0] ?? "";
+  const rows = [...section.matchAll(/^\| ([^|\s].*?) \|(.*)\|$/gm)].map(([, work = "", cells = ""]) => {
+    const figures = cells.split("|").map((cell) => Number(cell.replaceAll(",", "")));
+    return [work, Object.fromEntries(measured.map((field, at) => [field, figures[at]])) as Measured] as const;
+  });
+  return new Map(rows);
+}
+
+export function measuredTable(costs: readonly (Measured & { readonly work: string })[]): string {
+  const short = (value: number): string => value.toFixed(value >= 1 ? 1 : 2);
+  const rows = costs.map(({ work, ...each }) => {
+    const { walBytes, statements, sqsCalls, logBytes, keptBytes, postgresUs, nodeUs, connectionMs } = each;
+    const counts = [whole(walBytes), short(statements), short(sqsCalls), whole(logBytes), whole(keptBytes)];
+    return [work, ...counts, whole(postgresUs), whole(nodeUs), short(connectionMs)];
+  });
+  const head = ["", "WAL B", "statements", "SQS calls", "log B", "kept B", "Postgres us", "Node us", "connection ms"];
+  return markdown([head, ...rows]);
+}
+
+const markdown = ([head = [], ...rows]: readonly (readonly string[])[]): string =>
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+
+/** What the model takes from it. */
+function batchOfTen(page: string): Measured {
+  const found = measuredIn(page).get("job, ten a batch");
+  if (found === undefined) throw new Error('docs/scale.md has no row "job, ten a batch"');
+  return found;
 }
 
 /** Marks what is computed: everything up to the next closing mark is replaced. */
@@ -18,7 +52,7 @@ const marked = /(<!-- computed: (\w+) -->\n)[^]*?(\n<!-- \/computed -->)/g;
 
 /** @returns the page with its computed parts as they are now. @throws Error for a mark that no part has. */
 export async function scalePage(page: string): Promise<string> {
-  const cost = measuredIn(page);
+  const cost = batchOfTen(page);
   const parts: Readonly<Record<string, string>> = {
     asked: demandTable(cost),
     connections: await connectionsPart(),
@@ -32,14 +66,12 @@ export async function scalePage(page: string): Promise<string> {
   });
 }
 
-type Measured = ReturnType<typeof measuredIn>;
-
 const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
 
 /** In two zones: a standby has a disk of its own. */
 const diskUsd = (gb: number): number => 2 * gb * prices["RDS gp3"].usd;
 
-export function demandTable(cost: Measured): string {
+export function demandTable(cost: JobCost): string {
   const head = [
     "jobs a day",
     "peak a second",
@@ -61,8 +93,7 @@ export function demandTable(cost: Measured): string {
       ...[each.connections.short, each.connections.long, each.keptGb, each.usdAMonth, diskUsd(each.keptGb)].map(whole),
     ];
   });
-  const columns = [...head, ...more];
-  return [columns, columns.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return markdown([[...head, ...more], ...rows]);
 }
 
 /** How many workers the connections of `prod` allow, and what so many do. */
@@ -81,7 +112,7 @@ ${workers} sandboxes do ${whole(rate(workers, shortHandlerMs))} jobs a second wi
 with ${longHandlerMs / 1_000} s, ${day.toFixed(1)} million a day.`;
 }
 
-function quotaTable(cost: Measured): string {
+function quotaTable(cost: JobCost): string {
   const { sandboxes } = demandOf(cost, 1e8);
   const aws = "https://docs.aws.amazon.com";
   const rows = [

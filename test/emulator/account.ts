@@ -5,7 +5,7 @@ interface Described {
   readonly group: string;
 }
 
-export const databaseSecret = "belfry-emulator-database";
+export const secretOf = (path: string): string => `${path}/database`;
 
 /**
  * What a team's account has before Belfry comes: a network, a database with its secret, and the parameters that name them.
@@ -15,7 +15,7 @@ export async function prepareAccount(aws: Aws, databaseUrl: string, path = "belf
   const { subnets, group } = await network(aws);
   const url = new URL(databaseUrl);
   const { ARN } = await aws.json<{ ARN: string }>("secretsmanager", "secretsmanager.CreateSecret", {
-    Name: databaseSecret,
+    Name: secretOf(path),
     SecretString: JSON.stringify({ username: url.username, password: decodeURIComponent(url.password) }),
   });
   url.password = "";

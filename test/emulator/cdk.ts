@@ -26,14 +26,16 @@ export interface CdkOptions {
   /** Keeps its output. */
   readonly folder: string;
   readonly stage: string;
+  /** Default: that of the stage in this repository. */
+  readonly stackName?: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Gets what the CLI prints, as it comes. */
   readonly onOutput?: (text: string) => void;
 }
 
 /** The real CDK CLI, with AWS's address. */
-export function cdkAt(aws: Aws, { folder, stage, environment, onOutput = () => {} }: CdkOptions): Cdk {
-  const stackName = stackOf(stage);
+export function cdkAt(aws: Aws, options: CdkOptions): Cdk {
+  const { folder, stage, stackName = stackOf(stage), environment, onOutput = () => {} } = options;
   const assembly = join(folder, "cdk.out");
   const outputs = join(folder, "outputs.json");
   let last = "";

@@ -1,21 +1,22 @@
 import type { Aws } from "../../src/aws/aws-call.ts";
 import { stackOf } from "./cdk.ts";
 
-/** What was made of the template: physical ids by logical id. */
-export async function physicalIds(aws: Aws, stage = "emulator"): Promise<ReadonlyMap<string, string>> {
-  const stackName = stackOf(stage);
-  const ids = new Map<string, string>();
-  const xml = await aws.form("cloudformation", "DescribeStackResources", {
-    Version: "2010-05-15",
-    StackName: stackName,
+/** What was made of the template. */
+export async function resourcesOf(aws: Aws, StackName: string) {
+  const xml = await aws.form("cloudformation", "DescribeStackResources", { Version: "2010-05-15", StackName });
+  const fields = ["LogicalResourceId", "PhysicalResourceId", "ResourceType"];
+  const found = [...xml.matchAll(/<member>[\s\S]*?<\/member>/g)].flatMap(([member]) => {
+    const [logicalId, physicalId, type] = fields.map((field) => new RegExp(`<${field}>([^<]+)<`).exec(member)?.[1]);
+    return logicalId === undefined || physicalId === undefined ? [] : [{ logicalId, physicalId, type }];
   });
-  for (const [member] of xml.matchAll(/<member>[\s\S]*?<\/member>/g)) {
-    const logical = /<LogicalResourceId>([^<]+)</.exec(member)?.[1];
-    const physical = /<PhysicalResourceId>([^<]+)</.exec(member)?.[1];
-    if (logical !== undefined && physical !== undefined) ids.set(logical, physical);
-  }
-  if (ids.size === 0) throw new Error(`the stack ${stackName} has no resources`);
-  return ids;
+  if (found.length === 0) throw new Error(`the stack ${StackName} has no resources`);
+  return found;
+}
+
+/** Physical ids by logical id. */
+export async function physicalIds(aws: Aws, stage = "emulator"): Promise<ReadonlyMap<string, string>> {
+  const resources = await resourcesOf(aws, stackOf(stage));
+  return new Map(resources.map(({ logicalId, physicalId }) => [logicalId, physicalId]));
 }
 
 /** @returns its status and the values of its outputs. */

@@ -1,7 +1,8 @@
 /**
  * `npm run deploy:emulator`: the real CDK CLI deploys the stage `emulator` to an AWS emulator on loopback; the deployed
  * system is exercised, compared with its template, deployed again without and with a change, and destroyed.
- * `-- --endpoint URL` takes an emulator that runs already, for example LocalStack.
+ * `-- --endpoint URL` takes an emulator that runs already, for example LocalStack. `-- --same-name` plants a fault that must
+ * be found: a second system of the first one's name.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -25,6 +26,7 @@ import { reachFunctionUrls } from "./function-url.ts";
 import { installMinistack, startMinistack } from "./ministack.ts";
 import { callerAccount, preflight } from "../../src/cli/preflight.ts";
 import { passOrFail, step } from "../support/steps.ts";
+import { besideASecondSystem } from "./second-system.ts";
 import { type Deployed, steps } from "./scenario.ts";
 
 const folder = join(fileURLToPath(new URL("../../", import.meta.url)), ".belfry", "emulator");
@@ -38,7 +40,8 @@ Object.assign(process.env, keys);
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { endpoint: { type: "string" } } });
+  const options = { endpoint: { type: "string" }, "same-name": { type: "boolean", default: false } } as const;
+  const { values } = parseArgs({ options });
   rmSync(run, { recursive: true, force: true });
   mkdirSync(run, { recursive: true });
   const emulator =
@@ -51,7 +54,9 @@ async function main(): Promise<number> {
   const push = await startPushService();
   try {
     reachFunctionUrls(emulator.endpoint);
-    return await passOrFail(() => exercise(awsAt(emulator.endpoint, region, account), postgres.url, push));
+    const aws = awsAt(emulator.endpoint, region, account);
+    const given = { databaseUrl: postgres.url, push, isSameName: values["same-name"] };
+    return await passOrFail(() => exercise(aws, given));
   } finally {
     await push.stop();
     await emulator.stop();
@@ -65,7 +70,13 @@ async function ownEmulator() {
   return startMinistack({ program: installed.program, folder: run, port: await freePort() });
 }
 
-async function exercise(aws: Aws, databaseUrl: string, push: FakeProcess): Promise<void> {
+interface Given {
+  readonly databaseUrl: string;
+  readonly push: FakeProcess;
+  readonly isSameName: boolean;
+}
+
+async function exercise(aws: Aws, { databaseUrl, push, isSameName }: Given): Promise<void> {
   const cdk = cdkAt(aws, { folder: run, stage: "emulator", environment: { ...keys, ...push.env } });
   await step("an account with a network, a database and its secret", () => prepareAccount(aws, databaseUrl));
   await step("cdk bootstrap", () => cdk.bootstrap());
@@ -77,6 +88,8 @@ async function exercise(aws: Aws, databaseUrl: string, push: FakeProcess): Promi
     return `${found.properties} properties of ${found.resources} resources, ${Object.keys(dropped).length} known gaps`;
   });
   for (const [field, why] of Object.entries({ ...dropped, ...unread })) console.log(`gap     ${field}: ${why}`);
+  const beside = { folder: join(run, "second"), stage: "emulator", environment: keys };
+  await besideASecondSystem(aws, cdk, { ...beside, databaseUrl, isSameName });
   await scenario(aws, cdk, { outputs, databaseUrl, push });
   await step("cdk deploy again changes nothing", async () => {
     await cdk.deploy();
@@ -88,10 +101,8 @@ async function exercise(aws: Aws, databaseUrl: string, push: FakeProcess): Promi
   await step("cdk destroy", () => cdk.destroy());
 }
 
-interface Parts {
+interface Parts extends Omit<Given, "isSameName"> {
   readonly outputs: Readonly<Record<string, string>>;
-  readonly databaseUrl: string;
-  readonly push: FakeProcess;
 }
 
 async function scenario(aws: Aws, cdk: Cdk, { outputs, databaseUrl, push }: Parts): Promise<void> {

@@ -84,21 +84,39 @@ test("isolated subnets of another stack with all endpoints are taken, and so is 
   expect(() => app.synth()).not.toThrow();
 });
 
-test("the network of the stack that Belfry's is nested in is followed too, and so is one that this stack imports", () => {
-  const nested = (build: (stack: Stack) => Vpc, isApart: boolean): App => {
+/** Below a stack of the app: each name is one stack deeper. */
+const nestedIn = (stack: Stack, ...names: readonly string[]): Stack =>
+  names.reduce((parent, name) => new NestedStack(parent, name), stack);
+
+/** Stacks of the network and of Belfry, from Belfry's stack of the app. */
+type Placed = readonly [name: string, (team: Stack, app: App) => readonly [network: Stack, jobs: Stack]];
+const apartOf = (app: App): Stack => new Stack(app, "network", { env });
+
+test.each([
+  ["of the stack that Belfry's is nested in", (team: Stack) => [team, nestedIn(team, "Jobs")]],
+  ["two stacks above Belfry's", (team: Stack) => [team, nestedIn(team, "Jobs", "Deep")]],
+  ["that the stack above imports", (team: Stack, app: App) => [apartOf(app), nestedIn(team, "Jobs", "Deep")]],
+  ["of a stack nested two deep in Belfry's", (team: Stack) => [nestedIn(team, "Net", "Deep"), team]],
+  [
+    "of a nested stack beside the one of Belfry",
+    (team: Stack) => [nestedIn(team, "Net"), nestedIn(team, "Jobs", "Net")],
+  ],
+  [
+    "of a stack nested two deep in another",
+    (team: Stack, app: App) => [nestedIn(apartOf(app), "Net", "Deep"), nestedIn(team, "Jobs")],
+  ],
+] satisfies readonly Placed[])("the network %s is followed", (_, placed) => {
+  const nested = (build: (stack: Stack) => Vpc): App => {
     const app = newApp();
-    const parent = new Stack(app, "team", { env });
-    const vpc = build(isApart ? new Stack(app, "network", { env }) : parent) as IVpc;
-    into(new NestedStack(parent, "Jobs"), vpc);
+    const [network, jobs] = placed(new Stack(app, "team", { env }), app);
+    into(jobs, build(network) as IVpc);
     return app;
   };
-  for (const isApart of [false, true]) {
-    expect(() => nested((stack) => withEndpoints(stack, "sqs"), isApart).synth()).toThrow("missing: sqs)");
-    const print = vi.spyOn(console, "error").mockImplementation(() => {});
-    nested(withEndpoints, isApart).synth();
-    expect(print.mock.calls.flat().join("\n")).not.toContain("the routes of its subnets are in no template");
-    print.mockRestore();
-  }
+  expect(() => nested((stack) => withEndpoints(stack, "sqs")).synth()).toThrow("missing: sqs)");
+  const print = vi.spyOn(console, "error").mockImplementation(() => {});
+  nested(withEndpoints).synth();
+  expect(print.mock.calls.flat().join("\n")).not.toContain("the routes of its subnets are in no template");
+  print.mockRestore();
 });
 
 test("each of two systems in one stack is held to its own migration and its own connections", () => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { type Aws, awsAt } from "../../src/aws/aws-call.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { startPostgres } from "../../src/local/services/postgres.ts";
-import { databaseSecret, prepareAccount } from "../emulator/account.ts";
+import { prepareAccount, secretOf } from "../emulator/account.ts";
 import { stackNow } from "../emulator/deployed.ts";
 import { reachFunctionUrls } from "../emulator/function-url.ts";
 import { installMinistack, startMinistack } from "../emulator/ministack.ts";
@@ -70,7 +70,7 @@ async function deployTwice(aws: Aws, project: string, databaseUrl: string): Prom
   const { username, password } = new URL(databaseUrl);
   const keepPassword = (text: string) =>
     aws.json("secretsmanager", "secretsmanager.PutSecretValue", {
-      SecretId: databaseSecret,
+      SecretId: secretOf(`${stack}/prod`),
       SecretString: JSON.stringify({ username, password: text }),
     });
   await step("cdk bootstrap of an emulated account", async () => {
