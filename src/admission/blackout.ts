@@ -19,7 +19,7 @@ export const blackoutGate = {
   waits: {
     cause: "blackout",
     why: ({ job, facts: { blackoutUntil: until } }) =>
-      until === null
+      until === null || job.dueAt >= until
         ? null
         : {
             pieces: [piece("blackout", { lane: job.lane, until: iso(until) })],

@@ -6,8 +6,11 @@ import { dateOf, dayOf, dayRule } from "../calendar/days.ts";
 import { minuteText } from "../calendar/wall-time.ts";
 import { openZone, zoneProblem } from "../calendar/zone.ts";
 import type { AppDefinition } from "./definition.ts";
+import type { CalendarDefinition } from "./define-calendar.ts";
 import type { Blackout, LaneDefinition } from "./lane.ts";
 import type { ProblemList } from "./problem.ts";
+
+type Window = LaneBlackouts["windows"][number];
 
 const wholeDay = { from: "00:00", to: "24:00" } as const;
 const fields = ["timezone", "from", "to", "on"];
@@ -22,7 +25,8 @@ export function checkBlackouts({ blackouts }: LaneDefinition, problems: ProblemL
 }
 
 function checkOne(field: string, given: Blackout, problems: ProblemList): void {
-  const { timezone, from, to, on }: Record<string, unknown> = { ...wholeDay, ...given };
+  const before = problems.found.length;
+  const { timezone, from = wholeDay.from, to = wholeDay.to, on }: Record<string, unknown> = { ...given };
   for (const name of Object.keys(given).filter((each) => !fields.includes(each)))
     problems.add(`${field}.${name}`, "(a value)", "is not known", `use ${fields.join(", ")}`);
   const zone = typeof timezone === "string" ? zoneProblem(timezone) : "must be a text";
@@ -30,25 +34,28 @@ function checkOne(field: string, given: Blackout, problems: ProblemList): void {
   for (const [name, value] of Object.entries({ from, to }))
     if (typeof value !== "string" || !(timeOfDay.test(value) || (name === "to" && value === wholeDay.to)))
       problems.add(`${field}.${name}`, value, "must be a time of day", "write 22:00");
-  if (on !== undefined && (on === null || Reflect.get(Object(on), "is") !== "calendar"))
+  const days = Reflect.get(Object(on), "days") as CalendarDefinition["days"] | undefined;
+  if (on !== undefined && (Reflect.get(Object(on), "is") !== "calendar" || days === undefined))
     problems.add(`${field}.on`, on, "must be a calendar", "write defineCalendar({ ... })");
   for (const problem of given.on?.problems ?? []) problems.found.push(problem);
-  if (on === undefined && (from === to || (from === wholeDay.from && to === wholeDay.to)))
+  const isEachDay = on === undefined || new Set(days?.weekdays).size === 7;
+  const isWhole = from === to || (from === wholeDay.from && to === wholeDay.to);
+  if (isEachDay && isWhole && problems.found.length === before)
     problems.add(field, `${String(from)} to ${String(to)}`, "would close the lane for good", "add on, or another time");
 }
 
-/** The windows of the next days of each lane that these apps use; none where it has no blackout. */
+/** The windows of the next days of each lane that these apps name; none where it has no blackout. */
 export function blackoutsOf(apps: readonly AppDefinition[], now: Instant): readonly LaneBlackouts[] {
-  const lanes = [...new Set(apps.flatMap(({ jobs }) => jobs.map(({ lane }) => lane)))].toSorted();
-  return lanes.map((lane) => {
+  const named = apps.flatMap((app) => [...app.jobs.map(({ lane }) => lane), ...Object.keys(app.lanes)]);
+  return [...new Set(named)].toSorted().map((lane) => {
     const given = apps.flatMap((app) => app.lanes[lane]?.blackouts ?? []);
     return { lane, windows: given.flatMap((each) => windowsOf(each, now)) };
   });
 }
 
-/** Those that end after this moment and begin within `blackoutDaysAhead`. */
-function windowsOf(blackout: Blackout, now: Instant): LaneBlackouts["windows"] {
-  const { timezone, from, to, on } = { ...wholeDay, ...blackout };
+/** Those that end after this moment and begin within `blackoutDaysAhead`, and behind them what one of them goes on in. */
+function windowsOf(blackout: Blackout, now: Instant): readonly Window[] {
+  const { timezone, from = wholeDay.from, to = wholeDay.to, on } = blackout;
   const zone = openZone(timezone);
   const days = on === undefined ? null : dayRule({ except: [], only: on.days, onExcluded: "skip" });
   const at = (day: number, time: string) => {
@@ -57,13 +64,21 @@ function windowsOf(blackout: Blackout, now: Instant): LaneBlackouts["windows"] {
     if (found === null) throw new RangeError(`${date}T${reading} is no time`);
     return found;
   };
-  const today = dayOf(minuteText(now + zone.offsetAt(now)));
-  // A window that began yesterday, or the day before where a clock has moved, may not be over.
-  const all = Array.from({ length: contractLimits.blackoutDaysAhead + 2 }, (_, n) => today + n - 2);
-  return all.flatMap((day) => {
+  const windowOf = (day: number) => {
     if (days !== null && days.excludedBy(day) !== null) return [];
     const [start, end] = [at(day, from), at(to > from ? day : day + 1, to)];
     const window = { from: start.near, until: end.instants.at(-1) ?? end.near };
     return window.until > now && window.from < window.until ? [window] : [];
-  });
+  };
+  const today = dayOf(minuteText(now + zone.offsetAt(now)));
+  const { blackoutDaysAhead, blackoutDaysMax } = contractLimits;
+  const windows: Window[] = [];
+  // A window that began yesterday, or the day before where a clock has moved, may not be over.
+  for (let day = today - 2; day < today + blackoutDaysMax; day += 1) {
+    const [window] = windowOf(day);
+    const goesOn = window !== undefined && window.from <= (windows.at(-1)?.until ?? 0);
+    if (day >= today + blackoutDaysAhead && !goesOn) break;
+    if (window !== undefined) windows.push(window);
+  }
+  return windows;
 }

@@ -80,6 +80,8 @@ export const contractLimits = {
   cronCharactersMax: 256,
   /** How far ahead the windows of a lane are written, so that they hold while no scheduler runs. */
   blackoutDaysAhead: 8,
+  /** Of one that goes on from day to day: what is written of it. */
+  blackoutDaysMax: 366,
   blackoutsMax: 20,
   calendarDaysMoved: 31,
   calendarEntriesMax: 2_000,

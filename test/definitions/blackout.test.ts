@@ -52,6 +52,21 @@ test.each([
     }
 });
 
+test("a closing that is longer than what is written ahead is written to its end", () => {
+  const on = defineCalendar({ id: "shut", dates: ["2027-01-01..2027-01-20", "2027-02-01"] });
+  const windows = windowsOf([{ timezone: "UTC", on }], Date.parse("2027-01-01T08:00Z"));
+  expect(windows.at(-1)?.until).toBe(Date.parse("2027-01-21T00:00Z"));
+});
+
+test("a lane without a job keeps its blackouts, so that it may empty itself by them", () => {
+  const blackouts = [{ from: "22:00", to: "06:00", timezone: "UTC" }];
+  const app = defineApp({ name: "shop", jobs: [mail], lanes: { old: { blackouts } } });
+  expect(blackoutsOf([app], 0).map(({ lane, windows }) => [lane, windows.length > 0])).toEqual([
+    ["mail", false],
+    ["old", true],
+  ]);
+});
+
 test.each([
   [{ timezone: "Seoul" }, "blackouts[0].timezone"],
   [{ timezone: "UTC", from: "9:00" }, "blackouts[0].from"],
@@ -60,6 +75,11 @@ test.each([
   [{ timezone: "UTC" }, "blackouts[0]"],
   [{ timezone: "UTC", from: "10:00", to: "10:00" }, "blackouts[0]"],
   [{ timezone: "UTC", on: "sundays" }, "blackouts[0].on"],
+  [{ timezone: "UTC", on: { is: "calendar" } }, "blackouts[0].on"],
+  [
+    { timezone: "UTC", on: defineCalendar({ weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] }) },
+    "blackouts[0]",
+  ],
   [{ timezone: "UTC", till: "10:00", from: "09:00" }, "blackouts[0].till"],
   [{ timezone: "UTC", on: defineCalendar({ id: "bad", dates: ["2026-13-01"] }) }, "dates"],
 ])("%o is refused at its field", (given, field) => {

@@ -11,7 +11,7 @@ export const writePause = statement<never>("lane-pause")(`
 insert into belfry.lane as l (name, paused_until, paused_at, paused_by, pause_reason)
 values ($1, case when $2::boolean then coalesce(belfry.at($3::float8), 'infinity') end, case when $2::boolean then belfry.now() end, $4, $5)
 on conflict (name) do update set paused_until = excluded.paused_until, paused_at = excluded.paused_at, paused_by = excluded.paused_by,
-  pause_reason = excluded.pause_reason, opened_until = case when not $2::boolean then ${blackoutEnd} end
+  pause_reason = excluded.pause_reason, opened_until = case when $2::boolean then l.opened_until else ${blackoutEnd} end
 where (l.paused_until, l.pause_reason) is distinct from (excluded.paused_until, excluded.pause_reason) or l.blackouts @> belfry.now()`);
 
 /** Those that have not changed stay as they are. $1 lanes $2 windows. Locks: their rows in name order. */

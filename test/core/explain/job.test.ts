@@ -136,6 +136,11 @@ const waits: readonly Case[] = [
   ],
   ["its lane is in a blackout", { state: "QUEUED" }, { laneRefusal: reasons.blackout, blackoutUntil: now + 5 }],
   [
+    "due after the blackout of its lane",
+    { state: "PENDING", dueAt: now + 9 },
+    { laneRefusal: reasons.blackout, blackoutUntil: now + 5 },
+  ],
+  [
     "on hold in a paused lane",
     { state: "PENDING", hold: "slot", heldOn: "cap:work" },
     { laneRefusal: reasons.lanePaused, lanePause: aPause },

@@ -15,9 +15,9 @@ interface Moves {
 }
 
 export function pauseLane(t: Tables, lane: string, pause: NewPause | null): void {
-  const windows = t.lanes.get(lane)?.windows ?? [];
+  const { windows = [], openedUntil: opened = 0 } = t.lanes.get(lane) ?? {};
   const within = windows.filter(({ from, until }) => from <= t.now() && until > t.now());
-  const openedUntil = pause === null ? Math.max(0, ...within.map(({ until }) => until)) : 0;
+  const openedUntil = pause === null ? Math.max(0, ...within.map(({ until }) => until)) : opened;
   t.lanes.set(lane, { pause: pause === null ? null : { ...pause, at: t.now() }, windows, openedUntil });
 }
 
