@@ -1,3 +1,4 @@
+import { reasons } from "../../src/machine/reasons.ts";
 import type { Evidence, EventFact, Violation } from "./evidence.ts";
 
 /** One kind of each field of flow control, and its numbers. */
@@ -45,8 +46,8 @@ function* bursts(
   const dueOf = new Map(
     evidence.workers.flatMap((fact) => (fact.is === "claimed" && fact.attempt === 1 ? [[fact.jobId, fact.dueAt]] : [])),
   );
-  const retries = Map.groupBy(
-    events.filter(({ from }) => from === "CANCELED"),
+  const moved = Map.groupBy(
+    events.filter(({ from, reason }) => from === "CANCELED" || reason === reasons.undelivered),
     ({ jobId }) => jobId,
   );
   const jobs = evidence.jobs.filter((job) => job.kind === kind);
@@ -54,9 +55,9 @@ function* bursts(
     const dueAt = dueOf.get(id);
     if (dueAt === undefined) continue;
     const afterMs = dueAt - (made.get(id) ?? 0);
-    // A retry of one that was canceled may make it due at once.
-    const isRetried = retries.get(id)?.some(({ at }) => at === dueAt) ?? false;
-    if ((afterMs < forMs || afterMs > maxMs) && !isRetried)
+    // A retry of one that was canceled may make it due at once, and one that comes back undelivered waits before it is sent again.
+    const isMoved = moved.get(id)?.some(({ reason, at }) => reason === reasons.undelivered || at === dueAt) ?? false;
+    if ((afterMs < forMs || afterMs > maxMs) && !isMoved)
       yield broken(`burst ${id} was due ${afterMs} ms after its first call`);
   }
   for (const alike of Map.groupBy(jobs, ({ mark }) => keyOf(mark)).values()) {
