@@ -64,21 +64,21 @@ function windowsOf(blackout: Blackout, now: Instant): readonly Window[] {
     if (found === null) throw new RangeError(`${date}T${reading} is no time`);
     return found;
   };
-  const windowOf = (day: number) => {
-    if (days !== null && days.excludedBy(day) !== null) return [];
+  const windowOf = (day: number): Window | null => {
+    if (days !== null && days.excludedBy(day) !== null) return null;
     const [start, end] = [at(day, from), at(to > from ? day : day + 1, to)];
     const window = { from: start.near, until: end.instants.at(-1) ?? end.near };
-    return window.until > now && window.from < window.until ? [window] : [];
+    return window.until > now && window.from < window.until ? window : null;
   };
   const today = dayOf(minuteText(now + zone.offsetAt(now)));
   const { blackoutDaysAhead, blackoutDaysMax } = contractLimits;
   const windows: Window[] = [];
   // A window that began yesterday, or the day before where a clock has moved, may not be over.
   for (let day = today - 2; day < today + blackoutDaysMax; day += 1) {
-    const [window] = windowOf(day);
-    const goesOn = window !== undefined && window.from <= (windows.at(-1)?.until ?? 0);
+    const window = windowOf(day);
+    const goesOn = window !== null && window.from <= (windows.at(-1)?.until ?? 0);
     if (day >= today + blackoutDaysAhead && !goesOn) break;
-    if (window !== undefined) windows.push(window);
+    if (window !== null) windows.push(window);
   }
   return windows;
 }
