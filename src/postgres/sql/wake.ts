@@ -1,6 +1,6 @@
-import { isWaiting, orderOf } from "../../admission/order.ts";
+import { heldInOrder, isWaiting, orderOf } from "../../admission/order.ts";
 import { reserveSlots } from "../../admission/slots.ts";
-import { statement } from "../statement.ts";
+import { keptForAnySize, statement } from "../statement.ts";
 import { dispatchAnswer, type DispatchedRow, dispatchParts } from "./dispatch.ts";
 import { placeOf } from "./pass-place.ts";
 
@@ -22,6 +22,11 @@ select id, generation, lane, trace, delay_ms, batch, null as own, null as key fr
 ) d
 union all
 select null, null, null, null, null, null, own, key from elsewhere`);
+
+/** Those of the keys $1 that a row is held for: `wake` of the others would cost as much as a claim and find nothing. Locks nothing. */
+export const waitedFor = keptForAnySize<{ keys: string[] }>("waited-for")(`
+select coalesce(array_agg(k.key), '{}') as keys
+from unnest((select $1::text[])) as k (key) cross join lateral (select from belfry.job where ${heldInOrder("k.key")} limit 1) h`);
 
 /**
  * The next $1 keys that held rows wait for, behind the place of the pass before, by steps in `job_wait`. Locks nothing.
