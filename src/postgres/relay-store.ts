@@ -97,7 +97,7 @@ async function wakeRounds(
   let asked: readonly string[] = keys;
   for (let round = 1; round <= deliveryLimits.wakeRoundsMax && rows.length < limit; round += 1) {
     const more = round === 1 ? 0 : deliveryLimits.wakeLookedMax;
-    const found = await session.fenced(fence, wakeKeys, [limit - rows.length, asked, more, deliveryLimits.rateAheadMs]);
+    const found = await session.fenced(fence, wakeKeys, [asked, limit - rows.length, more, deliveryLimits.rateAheadMs]);
     const moved = found.filter((row) => row.id === null);
     rows.push(...found.filter((row) => row.id !== null));
     if (moved.length === 0) break;
