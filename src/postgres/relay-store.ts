@@ -10,7 +10,7 @@ import { confirmWhole, keepBatches, relayDue, reopenOutbox } from "./sql/relay.t
 import * as requeue from "./sql/requeue.ts";
 import { writePlace } from "./sql/pass-place.ts";
 import type { DispatchedRow } from "./sql/dispatch.ts";
-import { heldKeys, wakeKeys } from "./sql/wake.ts";
+import { heldKeys, waitedFor, wakeKeys } from "./sql/wake.ts";
 
 const { overtakenSampleMax, overtakenMs, overtakenEventsMax, batchesReadMax } = deliveryLimits;
 const overtakenValues = [overtakenSampleMax, overtakenMs, overtakenEventsMax, batchesReadMax];
@@ -62,10 +62,16 @@ export function relayStore(session: Session) {
     },
     async wake({ slotKeys, limit, fence }) {
       if (slotKeys === "all") return await wakeNext(session, limit, fence);
-      if (slotKeys.length === 0 && fence === undefined) return [];
-      return outboxOf(await wakeRounds(session, slotKeys, { limit, fence }));
+      const keys = fence === undefined ? await heldOf(session, slotKeys) : slotKeys;
+      return keys.length === 0 && fence === undefined
+        ? []
+        : outboxOf(await wakeRounds(session, keys, { limit, fence }));
     },
   } satisfies Partial<Store>;
+}
+
+async function heldOf(session: Session, keys: readonly string[]): Promise<readonly string[]> {
+  return keys.length === 0 ? [] : ((await session.run(waitedFor, [keys]))[0]?.keys ?? []);
 }
 
 /** One window of keys. The next pass goes on behind it, unless this one had no room for all of its jobs. */
@@ -91,7 +97,7 @@ async function wakeRounds(
   let asked: readonly string[] = keys;
   for (let round = 1; round <= deliveryLimits.wakeRoundsMax && rows.length < limit; round += 1) {
     const more = round === 1 ? 0 : deliveryLimits.wakeLookedMax;
-    const found = await session.fenced(fence, wakeKeys, [limit - rows.length, asked, more, deliveryLimits.rateAheadMs]);
+    const found = await session.fenced(fence, wakeKeys, [asked, limit - rows.length, more, deliveryLimits.rateAheadMs]);
     const moved = found.filter((row) => row.id === null);
     rows.push(...found.filter((row) => row.id !== null));
     if (moved.length === 0) break;

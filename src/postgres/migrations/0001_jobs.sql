@@ -18,10 +18,11 @@ create function belfry.clock() returns timestamptz language sql volatile return 
 -- How long this statement has run, or waited for a lock: a lease begins when it is given.
 create function belfry.waited() returns interval language sql volatile return clock_timestamp() - statement_timestamp();
 
--- Instants travel as milliseconds. Floor, so that a time read from the database never lies in its future.
+-- Instants travel as milliseconds. Down, so that a time read from the database never lies in its future. Stable as what it calls: an immutable
+-- one would not become a part of the statement, and a call costs six times as much. Whole milliseconds are exact as a float.
 create function belfry.ms(t timestamptz) returns float8
-  language sql immutable parallel safe
-  return floor(extract(epoch from t) * 1000)::float8;
+  language sql stable parallel safe
+  return round(date_part('epoch', date_trunc('milliseconds', t)) * 1000);
 create function belfry.at(ms float8) returns timestamptz
   language sql immutable parallel safe
   return to_timestamp(ms / 1000);
@@ -31,10 +32,10 @@ create function belfry.span(ms float8) returns interval
 -- Milliseconds until then, 0 when past: a database clock may step back, so nothing here is ever negative.
 create function belfry.ms_until(t timestamptz) returns float8
   language sql stable parallel safe
-  return greatest(0, floor(extract(epoch from t - belfry.now()) * 1000))::float8;
+  return greatest(0, round(date_part('epoch', date_trunc('milliseconds', t - belfry.now())) * 1000));
 create function belfry.ms_since(t timestamptz) returns float8
   language sql stable parallel safe
-  return greatest(0, floor(extract(epoch from belfry.now() - t) * 1000))::float8;
+  return greatest(0, round(date_part('epoch', date_trunc('milliseconds', belfry.now() - t)) * 1000));
 
 -- Stands for kind and key in their index: random keys fill a third of the pages so. Of two that share a hash the second is an error.
 create function belfry.key_hash(kind text, key text) returns bigint language sql immutable parallel safe

@@ -50,20 +50,22 @@ interface Waits {
 const forTime: Waits = { before: "", given: "", columns: "", look: "", isDue: "", into: "", values: "", answer: "" };
 /**
  * A job that is due begins held for the first of its keys that an earlier job is held for, or that more jobs of this call need than
- * it has slots: its claim would hold it there. The wake after the commit sends those that get their slots.
+ * it has slots: its claim would hold it there. The wake after the commit sends those that get their slots. The lists are asked for by
+ * a select, so that a plan expects as much of them as one for any list, and the kept one is used.
  */
 const forSlot: Waits = {
   ...forTime,
-  before: `asked as materialized (
-  select k.key, sum(p.jobs) as jobs from unnest($11::text[], $17::int[]) as p (slots, jobs) cross join lateral unnest(p.slots::text[]) as k (key)
-  group by k.key
+  before: `needed as materialized (
+  select k.key, k.jobs, g.size, (select due_at from belfry.job where ${heldInOrder("k.key")} limit 1) as held_due
+  from (
+    select key, sum(jobs) as jobs from unnest((select $11::text[]), (select $17::int[])) as p (slots, jobs)
+    cross join lateral unnest(p.slots::text[]) as u (key) group by key
+  ) k
+  join belfry.slot_group g on g.key = belfry.rule_of(k.key) and g.on_refusal = 'hold' and g.reason = '${reasons.slot}'
 ), `,
   look: ` left join lateral (
-    select k.key as held_on from unnest(h.slots::text[]) with ordinality as k (key, place)
-    join belfry.slot_group g on g.key = belfry.rule_of(k.key) and g.on_refusal = 'hold' and g.reason = '${reasons.slot}'
-    join asked a on a.key = k.key
-    left join lateral (select due_at from belfry.job where ${heldInOrder("k.key")} limit 1) first on true
-    where t.due_at <= belfry.now() and (a.jobs > g.size or first.due_at <= t.due_at)
+    select k.key as held_on from unnest(h.slots::text[]) with ordinality as k (key, place) join needed n on n.key = k.key
+    where t.due_at <= belfry.now() and (n.jobs > n.size or n.held_due <= t.due_at)
     order by k.place limit 1
   ) b on true`,
   isDue: " and b.held_on is null",

@@ -57,7 +57,7 @@ export const confirmWhole = keptStatement<never>("confirm")(`
 with quick as materialized (
   select set_config('synchronous_commit', 'off', true) as setting
 )
-delete from belfry.outbox where id = any($1::bigint[]) and (select setting from quick) = 'off'`);
+delete from belfry.outbox where id = any(array(select unnest($1::bigint[]))) and (select setting from quick) = 'off'`);
 
 /**
  * Takes what the queue accepted out of open batches: of each only its unsent ids stay, and a batch without any is deleted.

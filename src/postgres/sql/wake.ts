@@ -1,6 +1,6 @@
-import { isWaiting, orderOf } from "../../admission/order.ts";
+import { heldInOrder, isWaiting, orderOf } from "../../admission/order.ts";
 import { reserveSlots } from "../../admission/slots.ts";
-import { statement } from "../statement.ts";
+import { keptForAnySize, keptStatement, statement } from "../statement.ts";
 import { dispatchAnswer, type DispatchedRow, dispatchParts } from "./dispatch.ts";
 import { placeOf } from "./pass-place.ts";
 
@@ -11,17 +11,22 @@ export type WokenRow =
 
 /**
  * Held rows of these keys -> QUEUED, those that get all their slots. Run after the commit that freed or was refused a
- * slot: a new snapshot closes the race "freed while I was being held". $1 limit $2 keys $3 jobs looked at beyond the free slots $4 how
+ * slot: a new snapshot closes the race "freed while I was being held". $1 keys $2 limit $3 jobs looked at beyond the free slots $4 how
  * many ms before it is back a unit of a rate is given.
  * Locks: jobs, SKIP LOCKED, in (key, due_at, id) order; then free slots, SKIP LOCKED, which are reserved.
  */
-export const wakeKeys = statement<WokenRow>("wake")(`
-with recursive ${reserveSlots({ limit: "$1", keys: "$2", more: "$3", aheadMs: "$4" })}, ${dispatchParts()}
+export const wakeKeys = keptStatement<WokenRow>("wake")(`
+with recursive ${reserveSlots({ keys: "$1", limit: "$2", more: "$3", aheadMs: "$4" })}, ${dispatchParts()}
 select id, generation, lane, trace, delay_ms, batch, null as own, null as key from (
   ${dispatchAnswer} order by ${orderOf("m")}
 ) d
 union all
 select null, null, null, null, null, null, own, key from elsewhere`);
+
+/** Those of the keys $1 that a row is held for: `wake` of the others would cost as much as a claim and find nothing. Locks nothing. */
+export const waitedFor = keptForAnySize<{ keys: string[] }>("waited-for")(`
+select coalesce(array_agg(k.key), '{}') as keys
+from unnest((select $1::text[])) as k (key) cross join lateral (select from belfry.job where ${heldInOrder("k.key")} limit 1) h`);
 
 /**
  * The next $1 keys that held rows wait for, behind the place of the pass before, by steps in `job_wait`. Locks nothing.
