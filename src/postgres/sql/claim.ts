@@ -42,7 +42,6 @@ const leased = `leased as (
  * it is read only once a row is of another than the first.
  * Locks: jobs in id order, as the index scan brings them (see `keptPlanSettings`), and it waits (2 s at most): SKIP LOCKED would leave a
  * message unclaimed for as long as a transaction that changes nothing (a select for update, a backup) holds its row.
- * Generations are found by their place in $1, not by a join: a planner that expects one row compares each row with every other.
  * The due time is counted in whole microseconds: `belfry.ms` counts in decimals, which costs as much as a column.
  */
 export const claimPlain = keptForAnySize<PlainClaims>("claim")(`
