@@ -26,12 +26,10 @@ const plainSettled = {
   run_id: null,
 } as const satisfies Omit<SettledRow, "id">;
 
-const noneSettled: Settled = { settled: [], aftermath: noAftermath, conflicts: 0 };
-
 export function settleStore(session: Session) {
   return {
     async settle(settlements, asked) {
-      if (settlements.length === 0) return noneSettled;
+      if (settlements.length === 0) return { settled: [], aftermath: noAftermath, conflicts: 0 };
       const options = { ...asked, dispatchWindowMs: session.dispatchWindowMs };
       if (options.tx !== undefined) return await settleIn(options.tx, settlements, options);
       try {
@@ -124,7 +122,7 @@ function settleColumns(settlements: readonly Settlement[], options: SettleOption
     nullable(rows, (each) => cleanMessage(each.errorMessage)),
     nullable(rows, resultOf),
     options.worker,
-    nullable(rows, detailOf),
+    nullable(rows, ({ detail }) => (detail === undefined ? null : JSON.stringify(detail))),
   ];
 }
 
@@ -155,8 +153,6 @@ function eventNumbers(settlements: readonly Settlement[], options: SettleOptions
     return last;
   });
 }
-
-const detailOf = ({ detail }: Settlement): string | null => (detail === undefined ? null : JSON.stringify(detail));
 
 const resultOf = ({ result }: Settlement): string | null =>
   result === null ? null : JSON.stringify(cleanJson(result));

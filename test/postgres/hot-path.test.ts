@@ -95,8 +95,8 @@ test("claim and success lock by id, also where a bitmap scan of rows that lie in
     await jobScans(by, claimPlain.text, [ids, ids, "worker-1", false]),
     await jobScans(by, settleSuccess.text, [ids, ids, "worker-1", null]),
   ];
-  const byIndex = ["Index Scan", "Index Scan"];
-  expect(await scansOf(db.connections.main)).toEqual([byIndex, [...byIndex, "Index Scan"]]);
+  const byIndex = ["Index Scan", "Index Scan", "Index Scan"];
+  expect(await scansOf(db.connections.main)).toEqual([byIndex, byIndex]);
   expect((await scansOf(db.pool)).flat()).toContain("Bitmap Heap Scan");
 });
 

@@ -40,57 +40,59 @@ create function belfry.ms_since(t timestamptz) returns float8
 -- Stands for kind and key in their index: random keys fill a third of the pages so. Of two that share a hash the second is an error.
 create function belfry.key_hash(kind text, key text) returns bigint language sql immutable parallel safe
   return hashtextextended(kind || chr(31) || key, 0);
+-- What moves change stands together, as the log holds all between the first and the last byte that an update changes. Before it
+-- stands what is never null, which is found without a look at what precedes it; behind it the texts and what few jobs have.
 create table belfry.job (
   id            bigint generated always as identity primary key,
-  kind          text not null,
-  key           text,
-  payload       jsonb not null,
-  lane          text not null,
-  state         belfry.job_state not null,
-  event_id      bigint not null,                        -- the event that recorded its newest move; only rises
-  hold          belfry.job_hold not null default 'none',
-  held_on       text not null default '',               -- '' when free, else a slot key, or 'lane:' and the paused lane
+  created_at    timestamptz not null,
+  retention_ms  bigint not null,
   due_at        timestamptz not null,
-  expires_at    timestamptz,
-  generation    int not null default 0,                 -- which message may claim it
-  attempt       int not null default 0,                 -- which attempt may finish it; the fence
-  failures      int not null default 0,                 -- what counts against max_attempts
-  interruptions int not null default 0,
-  dead_letters  int not null default 0,
   max_attempts  int not null,
   lease_ms      int not null,
-  retention_ms  bigint not null,
-  solo_required boolean not null default false,         -- lost its worker in a batch: runs alone next time
-  slot_keys     text[],
-  schedule_id   text,
-  scheduled_for timestamptz,
-  catch_up      boolean not null default false,
   missed        int not null default 0,
-  run_id        bigint,
+  dead_letters  int not null default 0,
+  join_rule     belfry.join_rule not null default 'all',
+  catch_up      boolean not null default false,
+  blocked       boolean not null default false,
+  wide          boolean not null default false,
+  has_condition boolean not null default false,         -- a condition is asked before it may be claimed
+  not_taken     boolean not null default false,         -- SKIPPED as its branch was not taken: neither good nor bad
+  awaits_signal boolean not null default false,         -- its payload is the signal's; one whose signal has come is due at once
+  end_counted   boolean not null default false,         -- its end was counted by its successors and its run
+  solo_required boolean not null default false,         -- lost its worker in a batch: runs alone next time
+  hold          belfry.job_hold not null default 'none',
   preds_open    int not null default 0,
   preds_ok      int not null default 0,
   preds_bad     int not null default 0,
-  join_rule     belfry.join_rule not null default 'all',
-  blocked       boolean not null default false,
-  wide          boolean not null default false,
-  end_counted   boolean not null default false,         -- its end was counted by its successors and its run
-  task          text,                                   -- its name inside the graph
-  has_condition boolean not null default false,         -- a condition is asked before it may be claimed
-  condition_row jsonb,                                  -- what the condition of a fan-out is asked about
-  not_taken     boolean not null default false,         -- SKIPPED as its branch was not taken: neither good nor bad
-  trace         text not null,
-  worker        text,                                   -- of the newest attempt, also after its end
+  failures      int not null default 0,                 -- what counts against max_attempts
+  interruptions int not null default 0,
+  generation    int not null default 0,                 -- which message may claim it
+  attempt       int not null default 0,                 -- which attempt may finish it; the fence
+  state         belfry.job_state not null,
+  event_id      bigint not null,                        -- the event that recorded its newest move; only rises
+  dispatched_at timestamptz,                            -- a message is out since; null while it waits
   started_at    timestamptz,
   lease_id      bigint,                                 -- while RUNNING
-  progress      real,
-  dispatched_at timestamptz,                            -- a message is out since; null while it waits
   finished_at   timestamptz,
+  progress      real,
+  worker        text,                                   -- of the newest attempt, also after its end
   result        jsonb,
   error_code    text,
   error_message text,
-  created_at    timestamptz not null,
+  held_on       text not null default '',               -- '' when free, else a slot key, or 'lane:' and the paused lane
+  lane          text not null,
+  kind          text not null,
+  key           text,
+  trace         text not null,
+  payload       jsonb not null,
+  expires_at    timestamptz,
+  slot_keys     text[],
+  schedule_id   text,
+  scheduled_for timestamptz,
+  run_id        bigint,
+  task          text,                                   -- its name inside the graph
+  condition_row jsonb,                                  -- what the condition of a fan-out is asked about
   wait_ms       bigint check (wait_ms >= 0),            -- a task of a graph is due so long after its predecessors released it
-  awaits_signal boolean not null default false,         -- its payload is the signal's; one whose signal has come is due at once
   signaled_at   timestamptz,
   signaled_by   text,
   turn          text,                                   -- waits on hold for it: 'turn:LANE#LEVEL#KEY', level -1 high, 0 normal, 1 low

@@ -38,10 +38,10 @@ const leased = `leased as (
 /**
  * Due QUEUED rows without slots, schedule, run or expiry -> RUNNING under a lease. $1 ids, ascending, $2 generations $3 worker
  * $4 solo. In one pass, without a lock before: the event may be drawn first, since what made a row QUEUED under this generation had
- * committed before its message was sent. `units`: a lease id for each lane and lease length, which no statement changes.
+ * committed before its message was sent. `units`: a lease id for each lane and lease length, which no statement changes;
+ * it is read only once a row is of another than the first.
  * Locks: jobs in id order, as the index scan brings them (see `keptPlanSettings`), and it waits (2 s at most): SKIP LOCKED would leave a
  * message unclaimed for as long as a transaction that changes nothing (a select for update, a backup) holds its row.
- * Generations are found by their place in $1, not by a join: a planner that expects one row compares each row with every other.
  * The due time is counted in whole microseconds: `belfry.ms` counts in decimals, which costs as much as a column.
  */
 export const claimPlain = keptForAnySize<PlainClaims>("claim")(`
@@ -50,7 +50,9 @@ with units as materialized (
   from (select distinct lane || ' ' || lease_ms as name from belfry.job where id = any($1::bigint[])) u
 ), moved as (
   update belfry.job j set state = 'RUNNING', event_id = (select belfry.next_event()), attempt = j.attempt + 1, worker = $3,
-    lease_id = (select leases from units)[array_position((select names from units), j.lane || ' ' || j.lease_ms)],
+    lease_id = case when (j.lane, j.lease_ms) = (select lane, lease_ms from belfry.job where id = ($1::bigint[])[1])
+      then (select nextval('belfry.lease_id_seq'))
+      else (select leases from units)[array_position((select names from units), j.lane || ' ' || j.lease_ms)] end,
     started_at = belfry.now(), progress = null
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and (not j.solo_required or $4::boolean)
     and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4
