@@ -52,6 +52,27 @@ test.each(named)("there is an AWS::%s whose id begins with %s", (type, name) => 
   expect(found.map(({ id }) => id)).not.toEqual([]);
 });
 
+test("the section that stops everything names all that starts processes by itself", () => {
+  const section = book.split("\n## Stop everything")[1]?.split("\n## ")[0] ?? "";
+  const stopped = [...section.matchAll(/named ([A-Z]\w*::\w+) (\w+)/g)].map(
+    ([, type, name]) => `${type} Belfry${name}`,
+  );
+  // A rule about ended tasks (EventPattern) starts nothing new.
+  const starts = {
+    "Lambda::EventSourceMapping": "BatchSize",
+    "ECS::Service": "DesiredCount",
+    "Events::Rule": "ScheduleExpression",
+  };
+  const own = Object.entries(starts).flatMap(([type, field]) =>
+    templates
+      .flatMap((each) => resources(each, `AWS::${type}`))
+      .filter(({ Properties }) => Properties[field] !== undefined)
+      .map(({ id }) => `${type} ${id}`),
+  );
+  expect(own.length).toBeGreaterThan(4);
+  expect(own.filter((line) => !stopped.some((prefix) => line.startsWith(prefix)))).toEqual([]);
+});
+
 const streams = { out: () => "", err: () => "", isTerminal: false };
 const cli = await program({ streams, env: {}, folder: "/" }, output(streams, false));
 const commands = [...shell.matchAll(/\bbelfry ((?:[a-z]+-?[a-z]*)(?: (?:--?)?[\w-]+)*)/g)]
