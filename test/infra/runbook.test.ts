@@ -21,8 +21,12 @@ const shell = [...inline, ...blocks].join("\n");
 
 const long = defineJob({ id: "long", runOn: "fargate", concurrency: 2, run: () => {} });
 const all = topology([defineApp({ name: "a", jobs: [long] })], stages.prod);
-/** With both kinds of scheduler. */
-const templates = (["each-minute", "service"] as const).map((scheduler) => templateOf(all, { scheduler }));
+const aurora = { kind: "aurora", instanceClass: "db.r8g.large", backupDays: 7, onDelete: "keep" } as const;
+/** With both kinds of scheduler and of server. */
+const templates = [
+  templateOf(all, { scheduler: "each-minute" }),
+  templateOf(all, { scheduler: "service", database: aurora }),
+];
 
 let database: TestDatabase;
 beforeAll(async () => {
