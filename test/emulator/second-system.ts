@@ -133,8 +133,8 @@ function messagesThatWait(aws: Aws): Promise<string> {
   return until("the message of the job that waits", deleteMsMax, async () => {
     const queues = (await resourcesOf(aws, second)).filter(({ type }) => type === "AWS::SQS::Queue");
     const found = await Promise.all(
-      queues.map(({ physicalId: url }) =>
-        aws.get<object>("sqs", `/_ministack/sqs/messages?${new URLSearchParams({ QueueUrl: url })}`),
+      queues.map(({ physicalId }) =>
+        aws.get<object>("sqs", `/_ministack/sqs/messages?QueueUrl=${encodeURIComponent(physicalId)}`),
       ),
     );
     const text = JSON.stringify(found);
