@@ -57,6 +57,15 @@ export async function loadCrowd(pool: pg.Pool, rows: number): Promise<void> {
   await pool.query("checkpoint");
 }
 
+/** Done rows with random keys, so that the index of keys has many pages. */
+export async function loadKeyed(pool: pg.Pool, rows: number): Promise<void> {
+  await pool.query(
+    `insert into belfry.job (${shared}, event_id, key, state, due_at, finished_at, generation, attempt)
+     select ${sharedValues}, 0, gen_random_uuid()::text, 'SUCCESS', belfry.now(), belfry.now(), 1, 1 from generate_series(1, $1)`,
+    [rows],
+  );
+}
+
 /** Empties what a round filled, in both tables, so that every round starts alike. */
 export async function emptyTables(pool: pg.Pool): Promise<void> {
   await pool.query("truncate belfry.job, belfry.lease, belfry.event, belfry.history, belfry.outbox, raw.job");

@@ -40,11 +40,14 @@ export function measuredTable(costs: readonly (Measured & { readonly work: strin
 const markdown = ([head = [], ...rows]: readonly (readonly string[])[]): string =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
-/** What the model takes from it. */
-function batchOfTen(page: string): Measured {
-  const found = measuredIn(page).get("job, ten a batch");
-  if (found === undefined) throw new Error('docs/scale.md has no row "job, ten a batch"');
-  return found;
+/** What the model takes from it. @throws Error where a row is missing. */
+export function jobCost(costs: ReadonlyMap<string, Measured>): JobCost {
+  const of = (work: string): Measured => {
+    const found = costs.get(work);
+    if (found === undefined) throw new Error(`no cost of "${work}" was measured`);
+    return found;
+  };
+  return { ...of("job, ten a batch"), keyedWalBytes: of("keyed job behind a checkpoint, ten a batch").walBytes };
 }
 
 /** Marks what is computed: everything up to the next closing mark is replaced. */
@@ -52,7 +55,7 @@ const marked = /(<!-- computed: (\w+) -->\n)[^]*?(\n<!-- \/computed -->)/g;
 
 /** @returns the page with its computed parts as they are now. @throws Error for a mark that no part has. */
 export async function scalePage(page: string): Promise<string> {
-  const cost = batchOfTen(page);
+  const cost = jobCost(measuredIn(page));
   const parts: Readonly<Record<string, string>> = {
     asked: demandTable(cost),
     connections: await connectionsPart(),
@@ -78,7 +81,7 @@ export function demandTable(cost: JobCost): string {
     "Postgres cores",
     "scheduler cores",
     "WAL MB/s",
-    "WAL MB/s, random keys",
+    "WAL MB/s, keyed, behind a checkpoint",
   ];
   const more = ["connections, 50 ms", "connections, 2 s", "kept GB", "jobs, USD a month", "disk, USD a month"];
   const rows = [1e6, 1e7, 1e8, 1e9].map((jobsADay) => {
@@ -89,7 +92,7 @@ export function demandTable(cost: JobCost): string {
       each.postgresCores.toFixed(2),
       each.schedulerCores.toFixed(2),
       each.walMbPerSecond.toFixed(2),
-      each.walRandomMbPerSecond.toFixed(1),
+      each.keyedWalMbPerSecond.toFixed(1),
       ...[each.connections.short, each.connections.long, each.keptGb, each.usdAMonth, diskUsd(each.keptGb)].map(whole),
     ];
   });

@@ -1,5 +1,6 @@
 /** The address of a stage's API, whatever its stack is called: the description of a stack's output names the stage. */
 import { isApiOf } from "../stage/deployed-api.ts";
+import { wrongUsage } from "./exit.ts";
 
 export interface FoundApi {
   readonly stack: string;
@@ -14,7 +15,7 @@ export type DescribeStacks = (parameters: Readonly<Record<string, string>>) => P
 
 /**
  * The named stack's where it has one: a caller then needs rights on that stack only, and takes no other system's stage of this
- * name. Else that of any stack. @throws Error when two stacks have this stage.
+ * name. Else that of any stack. @throws CliError when two stacks have this stage.
  */
 export async function findApi(
   stage: string,
@@ -34,9 +35,9 @@ async function searched(stage: string, describe: DescribeStacks): Promise<FoundA
   }
   const [first, second] = found;
   if (first !== undefined && second !== undefined) {
-    throw new Error(
-      `stacks ${first.stack} and ${second.stack} both have a stage "${stage}": name its address with --url, or go to a folder whose cdk.out has one of them`,
-    );
+    throw wrongUsage("stage-of-two", `stacks ${first.stack} and ${second.stack} both have a stage "${stage}"`, [
+      "name its address with --url, or go to a folder whose cdk.out has one of them",
+    ]);
   }
   return first ?? null;
 }

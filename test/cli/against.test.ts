@@ -214,8 +214,8 @@ test("two stacks with one stage are refused by name", async () => {
   vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response(both));
   onTestFinished(() => void vi.restoreAllMocks());
   const { code, err } = await belfry(["jobs", "list", "--stage", "prod"], { env: { AWS_REGION: "eu-west-1" } });
-  expect(code).not.toBe(0);
-  expect(err).toContain('stacks team-a and team-b both have a stage "prod"');
+  expect(code).toBe(2);
+  expect(err).toMatch(/^error: stacks team-a and team-b both have a stage "prod"\n +name its address with --url/);
 });
 
 test("--stage without a region says what to set", async () => {

@@ -54,7 +54,7 @@ export async function besideASecondSystem(
         throw new Error(`the database of ${stack} has ${JSON.stringify(found)}`);
     }
   });
-  await step("a sealed job runs, and no table and no log has its payload", () => runSealed(aws, url.href));
+  await step("a sealed job runs, and no message, no table and no log has its payload", () => runSealed(aws, url.href));
   await step("the second system is deleted", async () => {
     await aws.form("cloudformation", "DeleteStack", { Version: "2010-05-15", StackName: second });
     await until("the stack to be gone", deleteMsMax, () =>
@@ -103,7 +103,10 @@ async function apiOf(aws: Aws, stack: string): Promise<DeployedApi> {
 async function runSealed(aws: Aws, databaseUrl: string): Promise<string> {
   const secret = "Ada Lovelace, 4711";
   const api = await apiOf(aws, second);
-  const said = await succeeds(api, "sealed", { kind: "pay", payload: { to: secret } });
+  const job = { kind: "pay", payload: { to: secret }, delay: "10s" };
+  const [messages, said] = await Promise.all([messagesThatWait(aws), succeeds(api, "sealed", job)]);
+  for (const text of [secret, "v1.payroll."])
+    if (messages.includes(text)) throw new Error(`a queue has the payload: ${messages}`);
   const tables = await rows(databaseUrl, "select tablename as name from pg_tables where schemaname = 'belfry'");
   for (const { name } of tables) {
     const readable = await rows(
@@ -112,9 +115,9 @@ async function runSealed(aws: Aws, databaseUrl: string): Promise<string> {
     );
     if (readable.length > 0) throw new Error(`the table ${String(name)} has the payload`);
   }
-  const [job] = await rows(databaseUrl, "select payload::text, result::text from belfry.job where key = 'sealed'");
-  for (const text of Object.values(job ?? { payload: "" }))
-    if (!String(text).includes("v1.payroll.")) throw new Error(`it is not sealed: ${JSON.stringify(job)}`);
+  const [row] = await rows(databaseUrl, "select payload::text, result::text from belfry.job where key = 'sealed'");
+  for (const text of Object.values(row ?? { payload: "" }))
+    if (!String(text).includes("v1.payroll.")) throw new Error(`it is not sealed: ${JSON.stringify(row)}`);
   const groups = (await resourcesOf(aws, second)).filter(({ type }) => type === "AWS::Logs::LogGroup");
   for (const { physicalId: logGroupName } of groups) {
     const found = await aws.json<{ events: readonly object[] }>("logs", "Logs_20140328.FilterLogEvents", {
@@ -123,6 +126,20 @@ async function runSealed(aws: Aws, databaseUrl: string): Promise<string> {
     if (JSON.stringify(found.events).includes(secret)) throw new Error(`the log ${logGroupName} has the payload`);
   }
   return `${said}, ${tables.length} tables, ${groups.length} logs`;
+}
+
+/** ministack shows what lies in a queue, before its delay is over too. */
+function messagesThatWait(aws: Aws): Promise<string> {
+  return until("the message of the job that waits", deleteMsMax, async () => {
+    const queues = (await resourcesOf(aws, second)).filter(({ type }) => type === "AWS::SQS::Queue");
+    const found = await Promise.all(
+      queues.map(({ physicalId }) =>
+        aws.get<object>("sqs", `/_ministack/sqs/messages?QueueUrl=${encodeURIComponent(physicalId)}`),
+      ),
+    );
+    const text = JSON.stringify(found);
+    return text.includes('"Body"') ? text : false;
+  });
 }
 
 async function rows(databaseUrl: string, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {

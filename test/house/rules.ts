@@ -126,7 +126,7 @@ export const rules: readonly Rule[] = [
   },
   { files: /^src\/cli\/commands\/bundle\.ts$/, mayImport: [/^src\/cli\//, /^infra\/release\.ts$/], packages: "any" },
   { files: /^src\/cli\/import-schedules\.ts$/, mayImport: [domain], packages: { named: [] } },
-  { files: /^src\/cli\/find-api\.ts$/, mayImport: [/^src\/stage\/deployed-api\.ts$/], packages: "any" },
+  { files: /^src\/cli\/find-api\.ts$/, mayImport: [/^src\/(cli\/exit|stage\/deployed-api)\.ts$/], packages: "any" },
   // What a deployment needs of an account.
   {
     files: /^src\/cli\/(preflight|plan|region-looks|config-recording|assembly)\.ts$/,

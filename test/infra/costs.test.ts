@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { waysOf } from "../../scripts/costs/passes.ts";
 import { costs } from "../../scripts/costs/document.ts";
 import { checkedDaysMax, prices, stale } from "../../scripts/costs/prices.ts";
-import { scalePage } from "../../scripts/costs/scale.ts";
+import { assumed } from "../../scripts/costs/jobs.ts";
+import { measuredIn, scalePage } from "../../scripts/costs/scale.ts";
 import { idleUses } from "../../scripts/costs/resources.ts";
 import { scaleTarget, target } from "../../scripts/costs.ts";
 import { catalog, metricDimensions } from "../../src/aws/telemetry/catalog.ts";
@@ -17,6 +18,13 @@ test("the computed parts of docs/scale.md are what the code says; write them aga
   const page = readFileSync(scaleTarget, "utf8");
   expect(page.match(/<!-- computed: /g)).toHaveLength(3);
   expect(page).toBe(await scalePage(page));
+});
+
+test("the bill has no fewer bytes of log than docs/scale.md measured", () => {
+  const measured = measuredIn(readFileSync(scaleTarget, "utf8"));
+  const billed = (jobs: number): number => assumed.logBytesAJob + assumed.logBytesAnInvocation / jobs;
+  expect(measured.get("job, one at a time")?.logBytes).toBeLessThan(billed(1));
+  expect(measured.get("job, ten a batch")?.logBytes).toBeLessThan(billed(10));
 });
 
 test.each([

@@ -21,8 +21,12 @@ const shell = [...inline, ...blocks].join("\n");
 
 const long = defineJob({ id: "long", runOn: "fargate", concurrency: 2, run: () => {} });
 const all = topology([defineApp({ name: "a", jobs: [long] })], stages.prod);
-/** With both kinds of scheduler. */
-const templates = (["each-minute", "service"] as const).map((scheduler) => templateOf(all, { scheduler }));
+const aurora = { kind: "aurora", instanceClass: "db.r8g.large", backupDays: 7, onDelete: "keep" } as const;
+/** With both kinds of scheduler and of server. */
+const templates = [
+  templateOf(all, { scheduler: "each-minute" }),
+  templateOf(all, { scheduler: "service", database: aurora }),
+];
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -50,6 +54,27 @@ test.each(named)("there is an AWS::%s whose id begins with %s", (type, name) => 
     .flatMap((each) => resources(each, `AWS::${type}`))
     .filter(({ id }) => id.startsWith(`Belfry${name}`));
   expect(found.map(({ id }) => id)).not.toEqual([]);
+});
+
+test("the section that stops everything names all that starts processes by itself", () => {
+  const section = book.split("\n## Stop everything")[1]?.split("\n## ")[0] ?? "";
+  const stopped = [...section.matchAll(/named ([A-Z]\w*::\w+) (\w+)/g)].map(
+    ([, type, name]) => `${type} Belfry${name}`,
+  );
+  // A rule about ended tasks (EventPattern) starts nothing new.
+  const starts = {
+    "Lambda::EventSourceMapping": "BatchSize",
+    "ECS::Service": "DesiredCount",
+    "Events::Rule": "ScheduleExpression",
+  };
+  const own = Object.entries(starts).flatMap(([type, field]) =>
+    templates
+      .flatMap((each) => resources(each, `AWS::${type}`))
+      .filter(({ Properties }) => Properties[field] !== undefined)
+      .map(({ id }) => `${type} ${id}`),
+  );
+  expect(own.length).toBeGreaterThan(4);
+  expect(own.filter((line) => !stopped.some((prefix) => line.startsWith(prefix)))).toEqual([]);
 });
 
 const streams = { out: () => "", err: () => "", isTerminal: false };
