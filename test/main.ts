@@ -37,7 +37,6 @@ const unzoned = [
   "cli/console",
   "cli/init",
   "cli/exit-codes",
-  "api/fuzz",
   "schedules/objectives",
   "schedules-control/prematerialized",
   "schedules-control/stages",
