@@ -7,6 +7,8 @@ const { pure, patching, postgres, examples, long } = testsByServer();
 
 // For the processes that tests start: halves the CPU of each start. The folder is node's own choice.
 process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "node-compile-cache");
+// Half of each synthesis is CDK's validation of the template, which `npm run synth` has.
+process.env["CDK_VALIDATION"] ??= "false";
 
 const served = { globalSetup: ["test/support/postgres-server.ts"], setupFiles: ["test/support/end-kept.ts"] };
 
