@@ -18,7 +18,8 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    maxWorkers: 2,
+    // One more than the cores of a small machine: sockets, timers and browsers keep a test waiting while nothing runs.
+    maxWorkers: 3,
     pool: "forks",
     projects: [
       // Modules are loaded once a worker, which halves the CPU of small files: a test undoes what it changes in its process.
