@@ -7,6 +7,8 @@ const { pure, patching, postgres, examples, long } = testsByServer();
 
 // For the processes that tests start: halves the CPU of each start. The folder is node's own choice.
 process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "node-compile-cache");
+// Half of each synthesis is CDK's validation of the template, which `npm run synth` has.
+process.env["CDK_VALIDATION"] ??= "false";
 
 const served = { globalSetup: ["test/support/postgres-server.ts"], setupFiles: ["test/support/end-kept.ts"] };
 
@@ -16,7 +18,8 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    maxWorkers: 2,
+    // One more than the cores of a small machine: sockets, timers and browsers keep a test waiting while nothing runs.
+    maxWorkers: 3,
     pool: "forks",
     projects: [
       // Modules are loaded once a worker, which halves the CPU of small files: a test undoes what it changes in its process.

@@ -2,8 +2,10 @@ import { defineApp } from "../../src/define/define-app.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { codesOf } from "../../src/api/openapi.ts";
+import { problemCodes } from "../../src/api/problem-codes.ts";
 import { type OpenApiDocument, type Operation, responseIn, strictAjv } from "./documented.ts";
-import { document as described } from "./document.ts";
+import { document as described, endpoints } from "./document.ts";
 import { openApi } from "./harness.ts";
 import { openApiSchema } from "./openapi-schema.ts";
 
@@ -132,3 +134,14 @@ const schemasOf = (document: OpenApiDocument, { parameters, requestBody, respons
 
 const namesOf = ({ paths }: OpenApiDocument): readonly string[] =>
   Object.entries(paths).flatMap(([path, each]) => Object.keys(each).map((method) => `${method.toUpperCase()} ${path}`));
+
+test("every code is the answer of some endpoint, or of no endpoint at all", () => {
+  const named = new Set(endpoints.flatMap(codesOf));
+  expect(Object.keys(problemCodes).filter((code) => !named.has(code as keyof typeof problemCodes))).toEqual([
+    "bad-http",
+    "no-such-route",
+    "method-not-allowed",
+    "request-too-slow",
+    "headers-too-large",
+  ]);
+});

@@ -223,7 +223,7 @@ test("7: a failed job or run was found", async () => {
     "dead-letters list": "dead-letters list --check",
   };
   const codes = await ended(7, async (leaf) => (await at(...words(found[leaf] ?? leaf))).code);
-  // It needs a whole local system: `test/local/debugger.test.ts` sees its 7.
+  // It needs a whole local system: `test/local/debugger.long.test.ts` sees its 7.
   expect({ ...codes, "jobs run": 7 }).toEqual(all(7));
 });
 

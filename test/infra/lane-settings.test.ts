@@ -32,6 +32,7 @@ const stage: Stage = {
   lanes: { mail: { memoryMb: 1_024, environment: { MAIL_FROM: "a@example.com" }, secrets: { STRIPE_KEY: key } } },
 };
 const all = topology([app], stage);
+const whole = templateOf(all);
 
 interface Statement {
   readonly Action: unknown;
@@ -49,42 +50,38 @@ function variablesOf(template: Template, id: string): Readonly<Record<string, un
 }
 
 test("a lane's function has the stage's variables, memory and the reference of its secret, never a value", () => {
-  const template = templateOf(all);
-  const [worker] = resources(template, "AWS::Lambda::Function").filter(({ id }) => id.includes("LanemailWorker"));
+  const [worker] = resources(whole, "AWS::Lambda::Function").filter(({ id }) => id.includes("LanemailWorker"));
   expect(worker?.Properties).toMatchObject({
     MemorySize: 1_024,
     Environment: { Variables: { MAIL_FROM: "a@example.com", BELFRY_SECRETS: JSON.stringify({ STRIPE_KEY: key }) } },
   });
-  const [other] = resources(template, "AWS::Lambda::Function").filter(({ id }) => id.includes("LanedefaultWorker"));
+  const [other] = resources(whole, "AWS::Lambda::Function").filter(({ id }) => id.includes("LanedefaultWorker"));
   expect(JSON.stringify(other?.Properties)).not.toMatch(/MAIL_FROM|STRIPE_KEY/);
 });
 
 test("whatever runs jobs of the lane may read its secret: its function, tasks on Fargate, and the rule's task", () => {
-  const template = templateOf(all);
   const reads = { Action: "secretsmanager:GetSecretValue", Effect: "Allow", Resource: key };
   for (const role of [/LanemailWorkerRole/, /JobsTaskRole/, /SchedulerTaskRole/]) {
-    expect(statementsOf(template, role)).toContainEqual(reads);
+    expect(statementsOf(whole, role)).toContainEqual(reads);
   }
   for (const role of [/LanedefaultWorkerRole/, /HttpApiRole/, /DeadLettersDrainRole/]) {
-    expect(statementsOf(template, role)).not.toContainEqual(reads);
+    expect(statementsOf(whole, role)).not.toContainEqual(reads);
   }
 });
 
 test("a task is given what its lane has when it is launched, by a worker or by a rule", () => {
-  const template = templateOf(all);
-  expect(JSON.stringify(variablesOf(template, "LanemailWorker"))).toMatch(/environment.*BELFRY_LANE.*mail.*MAIL_FROM/);
-  const rule = resources(template, "AWS::Events::Rule").find(({ id }) => id.includes("Scheduledaily"));
+  expect(JSON.stringify(variablesOf(whole, "LanemailWorker"))).toMatch(/environment.*BELFRY_LANE.*mail.*MAIL_FROM/);
+  const rule = resources(whole, "AWS::Events::Rule").find(({ id }) => id.includes("Scheduledaily"));
   expect(JSON.stringify(rule?.Properties["Targets"])).toMatch(/MAIL_FROM.*a@example\.com/);
 });
 
 test("the scheduler posts events where the stage says, signed with a secret that it may read", () => {
-  const template = templateOf(all);
-  const [task] = resources(template, "AWS::ECS::TaskDefinition").filter(({ id }) => id.includes("Scheduler"));
+  const [task] = resources(whole, "AWS::ECS::TaskDefinition").filter(({ id }) => id.includes("Scheduler"));
   const [{ Environment = [] } = {}] = (task?.Properties["ContainerDefinitions"] ?? []) as { Environment?: object[] }[];
   expect(Environment).toContainEqual({ Name: "BELFRY_EVENT_WEBHOOK", Value: "https://events.example.com/" });
   const secrets = JSON.stringify({ BELFRY_EVENT_WEBHOOK_SECRET: "/prod/webhook" });
   expect(Environment).toContainEqual({ Name: "BELFRY_SECRETS", Value: secrets });
-  const actions = statementsOf(template, /SchedulerTaskRole/).map(({ Action }) => Action);
+  const actions = statementsOf(whole, /SchedulerTaskRole/).map(({ Action }) => Action);
   expect(actions).toContain("ssm:GetParameter");
 });
 

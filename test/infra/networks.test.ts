@@ -13,6 +13,7 @@ import { deployments } from "../../infra/stages.ts";
 import { code, image, newApp, resources, templateOf } from "./synthesize.ts";
 
 const all = topology(await loadApps(stages.prod), stages.prod);
+const prod = templateOf(all);
 const database = deployments["prod"]?.database ?? { kind: "existing" as const };
 const inRegion = (region: string, zones: readonly [string, string]) =>
   templateOf(all, {
@@ -73,10 +74,9 @@ test("the small network has no NAT, its functions use IPv6, and nothing can call
 });
 
 test("subnets without a way out hold the database, and only its own clients reach it", () => {
-  const template = templateOf(all);
-  const [ingress] = resources(template, "AWS::EC2::SecurityGroupIngress");
+  const [ingress] = resources(prod, "AWS::EC2::SecurityGroupIngress");
   expect(ingress?.Properties).toMatchObject({ FromPort: 5432, ToPort: 5432 });
-  expect(resources(template, "AWS::RDS::DBInstance")[0]).toMatchObject({
+  expect(resources(prod, "AWS::RDS::DBInstance")[0]).toMatchObject({
     DeletionPolicy: "RetainExceptOnCreate",
     Properties: {
       MultiAZ: true,
@@ -105,12 +105,11 @@ test("backups are copied to another region under a key of that region", () => {
 });
 
 test("what RDS says about an own server is sent on, by a topic that takes it from this account", () => {
-  const template = templateOf(all);
-  const [{ id } = { id: "" }] = resources(template, "AWS::RDS::DBInstance");
-  const [events] = resources(template, "AWS::RDS::EventSubscription");
+  const [{ id } = { id: "" }] = resources(prod, "AWS::RDS::DBInstance");
+  const [events] = resources(prod, "AWS::RDS::EventSubscription");
   expect(events?.Properties).toMatchObject({ SourceType: "db-instance", SourceIds: [{ Ref: id }] });
   expect(JSON.stringify(events?.Properties["SnsTopicArn"])).toContain("BelfryTopicsWarn");
-  const policies = resources(template, "AWS::SNS::TopicPolicy").filter((policy) => policy.id.includes("Warn"));
+  const policies = resources(prod, "AWS::SNS::TopicPolicy").filter((policy) => policy.id.includes("Warn"));
   expect(JSON.stringify(policies)).toContain("events.rds.amazonaws.com");
   expect(JSON.stringify(events)).toContain(policies[0]?.id);
 });
@@ -120,9 +119,8 @@ test("an own cluster goes after the tasks in it were ended, and a team's own kee
     Object.values(template.findResources("Custom::BelfryMigration")) as unknown as readonly {
       readonly DependsOn: readonly string[];
     }[];
-  const template = templateOf(all);
-  const [cluster] = resources(template, "AWS::ECS::Cluster");
-  expect(migration(template)[0]?.DependsOn).toContain(cluster?.id);
+  const [cluster] = resources(prod, "AWS::ECS::Cluster");
+  expect(migration(prod)[0]?.DependsOn).toContain(cluster?.id);
   const stack = new Stack(newApp(), "team");
   const vpc = new Vpc(stack, "Vpc") as never;
   const theirs = Cluster.fromClusterAttributes(stack, "Theirs", { clusterName: "theirs", vpc });
@@ -173,7 +171,7 @@ test("an own network has the range that it is given, so that two can be joined",
 });
 
 test("checkpoints come each half hour, for a tenth of the disk", () => {
-  const [group] = resources(templateOf(all), "AWS::RDS::DBParameterGroup");
+  const [group] = resources(prod, "AWS::RDS::DBParameterGroup");
   expect(group?.Properties["Parameters"]).toMatchObject({ checkpoint_timeout: "1800", max_wal_size: "5120" });
 });
 

@@ -98,10 +98,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** As `fetch`, of a server or of the API in this process. */
-export type Ask = (address: string, how: RequestInit) => Promise<Response>;
-
-async function send(ask: Ask, { method, path }: Operation, { params, query, body }: Request): Promise<Answer> {
+async function send(url: string, { method, path }: Operation, { params, query, body }: Request): Promise<Answer> {
   const at = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])) || "0");
   const flat = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     if (Array.isArray(value)) return [[name, value.join(",")]];
@@ -116,7 +113,7 @@ async function send(ask: Ask, { method, path }: Operation, { params, query, body
     body === undefined || method === "GET"
       ? {}
       : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-  const answer = await ask(address, { method, ...content });
+  const answer = await fetch(`${url}${address}`, { method, ...content, signal: AbortSignal.timeout(answerMsMax) });
   const text = await answer.text();
   const isJson = answer.headers.get("content-type")?.includes("json") === true;
   return { address, status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
@@ -141,17 +138,13 @@ function spoiledOf(request: Request, { parameters }: Operation): fc.Arbitrary<Re
 }
 
 /** What answers are wrong by the document, or errors of the server, of so many requests to each operation. */
-export async function fuzzed(
-  ask: Ask,
-  document: OpenApiDocument,
-  ids: Readonly<Record<string, string>>,
-  numRuns: number,
-): Promise<readonly string[]> {
-  const documentation = documented(document);
+async function fuzz(target: Target): Promise<readonly string[]> {
+  const ids = await prepareIds(target);
+  const documentation = documented(target.document);
   const findings = new Set<string>();
-  for (const operation of operationsOf(document).filter(({ name }) => !streams.has(name))) {
+  for (const operation of operationsOf(target.document).filter(({ name }) => !streams.has(name))) {
     const judge = async (request: Request, isValid: boolean): Promise<void> => {
-      const { address, status, headers, body } = await send(ask, operation, request);
+      const { address, status, headers, body } = await send(target.url, operation, request);
       const shown = `${operation.name}: ${operation.method} ${address.slice(0, 200)} ${JSON.stringify(request.body ?? null).slice(0, 300)} -> ${status}`;
       if (status >= 500) throw new Error(`${shown} is an error of the server`);
       const isBeyond = beyondSchema.test(JSON.stringify(body));
@@ -166,17 +159,10 @@ export async function fuzzed(
       [odd, false],
     ] as const) {
       const check = fc.asyncProperty(requests, (request) => judge(request, isValid));
-      const { failed, errorInstance } = await fc.check(check, { numRuns, endOnFailure: true });
+      const { failed, errorInstance } = await fc.check(check, { numRuns: runsEach, endOnFailure: true });
       if (failed) findings.add(errorInstance instanceof Error ? errorInstance.message : String(errorInstance));
     }
   }
-  return [...findings];
-}
-
-async function fuzz(target: Target): Promise<readonly string[]> {
-  const ask: Ask = (address, how) =>
-    fetch(`${target.url}${address}`, { ...how, signal: AbortSignal.timeout(answerMsMax) });
-  const findings = await fuzzed(ask, target.document, await prepareIds(target), runsEach);
   return [...findings, ...(await wrongMethods(target))];
 }
 

@@ -5,7 +5,7 @@ import type { Check } from "./check.ts";
 import type { Target } from "./world.ts";
 
 /** What redocly's strict rules find in a document: one line each, with its place. */
-export async function redoclyFindings(document: object): Promise<readonly string[]> {
+async function redoclyFindings(document: object): Promise<readonly string[]> {
   const config = await createConfig({ extends: ["recommended-strict"] });
   const found = await lintFromString({ source: JSON.stringify(document), config });
   return found.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer ?? ""} ${message}`);
@@ -15,7 +15,7 @@ export async function redoclyFindings(document: object): Promise<readonly string
 const unwanted = { "license-url": "off", "contact-properties": "off", "openapi-tags-alphabetical": "off" };
 
 /** What all rules of spectral but three find in a document, warnings too. */
-export async function spectralFindings(document: object): Promise<readonly string[]> {
+async function spectralFindings(document: object): Promise<readonly string[]> {
   const spectral = new Spectral();
   spectral.setRuleset({ extends: [[oas, "all"]], rules: unwanted } as unknown as Parameters<Spectral["setRuleset"]>[0]);
   const found = await spectral.run(JSON.stringify(document));
@@ -23,7 +23,7 @@ export async function spectralFindings(document: object): Promise<readonly strin
 }
 
 /** A document with one operation that has no id. */
-export function withoutId<D extends { readonly paths: Target["document"]["paths"] }>(document: D): D {
+function withoutId<D extends { readonly paths: Target["document"]["paths"] }>(document: D): D {
   const { operationId: _, ...list } = document.paths["/jobs"]?.["get"] ?? {};
   return { ...document, paths: { ...document.paths, "/jobs": { ...document.paths["/jobs"], get: list } } };
 }

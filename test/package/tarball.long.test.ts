@@ -1,19 +1,28 @@
-/** What is published: laid out as `npm run package` does, without installing it. */
+/**
+ * What is published: laid out as `npm run package` does, without installing it. What its entries promise is committed, and does
+ * not change without a line in the changelog.
+ */
 import { execFileSync } from "node:child_process";
 import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { layOut, type Packages } from "../../scripts/package/lay-out.ts";
+import { surfaceFiles, surfaceMark } from "../../scripts/package/surface-files.ts";
+import { type Surface, surfaces } from "../../scripts/package/surface.ts";
 
+const root = fileURLToPath(new URL("../../", import.meta.url));
 let out: string;
 let packages: Packages;
+let found: readonly Surface[];
 beforeAll(async () => {
   out = mkdtempSync(join(tmpdir(), "belfry-tarball-"));
   packages = await layOut(out, "0.0.0-test");
-}, 180_000);
+  found = surfaces(packages.belfry);
+}, 300_000);
 afterAll(() => rmSync(out, { recursive: true, force: true }));
 
 /** Into its own folder, which is deleted with it. */
@@ -75,6 +84,32 @@ test("what it installs is what its files import: no console, no local services, 
   expect(Object.keys(manifest().dependencies)).toMatchSnapshot("dependencies");
   expect(readdirSync(packages["belfry-local"])).toEqual(["README.md", "index.js", "package.json"]);
   expect(readdirSync(packages["create-belfry"])).toEqual(["README.md", "index.mjs", "package.json"]);
+});
+
+test("the reports in api/ and the pages in docs/reference/ are those of the code: npm run api", () => {
+  const files = surfaceFiles(found);
+  const committed = globSync(["api/*", "docs/reference/*"], { cwd: root });
+  expect(committed.toSorted()).toEqual([...files.keys()].toSorted());
+  for (const [file, text] of files)
+    expect({ file, text: readFileSync(join(root, file), "utf8") }).toEqual({ file, text });
+});
+
+test("every type that a public one uses has a public name", () => {
+  expect(found.flatMap(({ entry, unnamed }) => unnamed.map((name) => `${entry}: ${name}`))).toEqual([]);
+});
+
+test("a definition shows nothing of its inside", () => {
+  const [belfry] = found;
+  const fieldsOf = (type: string) =>
+    belfry?.members.find(({ name }) => name === type)?.members?.map(({ name }) => name);
+  expect(fieldsOf("AppDefinition")).toEqual(["is", "name"]);
+  expect(fieldsOf("ScheduleDefinition")).toEqual(["id", "is"]);
+});
+
+test("a changed report has its line in CHANGELOG.md, whose mark names the reports it speaks of", () => {
+  const [unreleased] = readFileSync(join(root, "CHANGELOG.md"), "utf8").split(/^## \[\d/m);
+  const mark = surfaceMark(found);
+  expect(unreleased, `api/ changed: write for users what changed, then set the mark to ${mark}`).toContain(mark);
 });
 
 /** What `create-belfry --here` wrote and said. */

@@ -147,13 +147,13 @@ test("a time that was skipped misses, whatever became of its job; one whose job 
 
 const overMs = 24 * 3_600_000;
 const kept = {
-  good: "'FIRED', null, 0",
-  late: "'FIRED', null, 31000",
-  planned: "'PLANNED', null, null",
-  coalesced: "'COALESCED', null, null",
-  missed: "'SKIPPED', 'misfire', null",
-  paused: "'SKIPPED', 'paused', null",
-  excluded: "'SKIPPED', 'excluded', null",
+  good: { outcome: "FIRED", lateness: 0 },
+  late: { outcome: "FIRED", lateness: 31_000 },
+  planned: { outcome: "PLANNED" },
+  coalesced: { outcome: "COALESCED" },
+  missed: { outcome: "SKIPPED", reason: "misfire" },
+  paused: { outcome: "SKIPPED", reason: "paused" },
+  excluded: { outcome: "SKIPPED", reason: "excluded" },
 } as const;
 type Kept = keyof typeof kept;
 const isCounted = (each: Kept): boolean => each !== "paused" && each !== "excluded";
@@ -183,19 +183,15 @@ test("each window counts what is in it: random ledgers against a count by hand",
         [{ ...spec, objective }],
       );
       const times = [...new Map(history.map((each) => [each.ageSeconds + (each.spreadSeconds ?? 0), each])).values()];
-      for (const [place, { ageSeconds, spreadSeconds, is }] of times.entries()) {
-        await pool.query(
-          `insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, effective_at, outcome, reason,
-             lateness_ms, schedule_version, planned_at, decided_at)
-           select 'minutely', $1, 0, 'UTC', n, n + $3 * interval '1 second', t.*, 1, n, case when $4 then null else n end
-           from (select belfry.now() - ($2 + coalesce($3::int, 0)) * interval '1 second' as n) n,
-             (values (${kept[is]
-               .replace(/^('\w+')/, "$1::belfry.occurrence_outcome")
-               .replace(/, null, null$/, ", null::text, null::bigint")
-               .replace(/, null$/, ", null::bigint")})) t`,
-          [String(place), ageSeconds, spreadSeconds, is === "planned"],
-        );
-      }
+      await pool.query(
+        `insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, effective_at, outcome, reason,
+           lateness_ms, schedule_version, planned_at, decided_at)
+         select 'minutely', place, 0, 'UTC', at, at + "spreadSeconds" * interval '1 second', outcome::belfry.occurrence_outcome,
+           reason, lateness, 1, at, case when outcome <> 'PLANNED' then at end
+         from json_to_recordset($1) t (place text, "ageSeconds" int, "spreadSeconds" int, outcome text, reason text, lateness bigint)
+         cross join lateral (select belfry.now() - ("ageSeconds" + coalesce("spreadSeconds", 0)) * interval '1 second' as at) a`,
+        [JSON.stringify(times.map((each, place) => ({ place, ...each, ...kept[each.is] })))],
+      );
       const { objectives } = await readObjectives(insight, { isWhole: true });
       expect(objectives).toMatchObject([byHand(times)]);
     }),
