@@ -39,7 +39,8 @@ export function openWorld(app: AppDefinition, database: Database, meter: Meter):
     },
   });
   const known = registry([app]);
-  const connections = openConnections({ url: database.url, applicationName: storeName, connections: 2 });
+  // One: with two it depends on which of them writes where whether a job's moves are on one page, and with it a fifth of the WAL.
+  const connections = openConnections({ url: database.url, applicationName: storeName, connections: 1 });
   const ports: Ports = {
     ...portsWith(createPostgresStore(connections), queue),
     log: createLog({ service: "worker", level: "info", fields: { stage, lane, worker: "w-0123456789abcdef" } }),
