@@ -138,7 +138,8 @@ async function runCase(
 async function bounded(proof: Proof, context: ProofContext): Promise<Verdict> {
   let timer: NodeJS.Timeout | undefined;
   const { minutesMax: usual = minutesMaxDefault, isUnderLoad = false } = proof;
-  const minutesMax = isUnderLoad ? (context.minutes ?? usual * Math.max(1, context.size)) + reserveMinutes : usual;
+  const whole = usual * Math.max(1, context.size);
+  const minutesMax = isUnderLoad ? (context.minutes ?? whole) + reserveMinutes : whole;
   const late = new Promise<Verdict>((resolve) => {
     timer = setTimeout(
       () => resolve({ pass: false, detail: `did not end within ${minutesMax} minutes` }),

@@ -36,7 +36,7 @@ export interface Proof {
   readonly about: string;
   /** Guards that `--without` can take away. */
   readonly guards?: readonly string[];
-  /** After which it does not hold; 10 when left out. */
+  /** After which it does not hold, at a size of at most 1; 10 when left out. A larger size has as many times more. */
   readonly minutesMax?: number;
   /** Its load goes on beside as many faults as it is asked for, so it may take hours; the others are repeated instead. */
   readonly isUnderLoad?: boolean;
