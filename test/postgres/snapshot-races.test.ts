@@ -3,7 +3,7 @@ import { leaveRuns } from "../../src/postgres/sql/archive.ts";
 import { renewLeases } from "../../src/postgres/sql/lease.ts";
 import { addUpRuns } from "../../src/postgres/sql/resolve.ts";
 import { execute, type Statement } from "../../src/postgres/statement.ts";
-import { insertMany, running, settleOne } from "../contract/store/fixture.ts";
+import { insertMany, messageFor, running, settlementOf, settleOne, settleOptions } from "../contract/store/fixture.ts";
 import { aTask, failed, workbench } from "../contract/store/run-fixture.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { untilWaiting } from "./race.ts";
@@ -117,3 +117,41 @@ test("a resume counts an end once that no process had added up", async () => {
   await bench.end("b");
   expect(await db.store.run(bench.runId)).toMatchObject({ state: "DONE", done: 2, ok: 2, failed: 0 });
 });
+
+test("a claim and a settle that wait for a row's change write one lease, and name the event that they write", async () => {
+  const { store, pool } = db;
+  const ids = await insertMany(store, [{}, {}, {}]);
+  const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
+  const claimed = await behindAChange(ids[1], () => store.claim(messages, { ...settleOptions, alone: false }));
+  const started =
+    "select distinct j.lease_id, j.event_id = e.id as named from belfry.job j, belfry.event e where e.to_state = j.state";
+  const leases = "select array_agg(id)::text[] as ids from belfry.lease";
+  const [[row, ...more], [lease]] = [(await pool.query(started)).rows, (await pool.query(leases)).rows];
+  expect({ row, more, lease }).toEqual({
+    row: { lease_id: lease.ids[0], named: true },
+    more: [],
+    lease: { ids: [expect.any(String)] },
+  });
+  await behindAChange(ids[1], () =>
+    store.settle(
+      claimed.claimed.map((each) => settlementOf(each)),
+      settleOptions,
+    ),
+  );
+  expect((await pool.query(started)).rows).toEqual([{ lease_id: null, named: true }]);
+});
+
+/** Another session has changed the row when the work begins, and commits once that waits for it. */
+async function behindAChange<T>(id: string | undefined, work: () => Promise<T>): Promise<T> {
+  const holder = await db.pool.connect();
+  try {
+    await holder.query("begin");
+    await holder.query("update belfry.job set trace = trace || '.' where id = $1", [id]);
+    const answer = work();
+    await untilWaiting(db);
+    await holder.query("commit");
+    return await answer;
+  } finally {
+    holder.release();
+  }
+}

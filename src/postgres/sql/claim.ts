@@ -42,16 +42,18 @@ const leased = `leased as (
  * it is read only once a row is of another than the first.
  * Locks: jobs in id order, as the index scan brings them (see `keptPlanSettings`), and it waits (2 s at most): SKIP LOCKED would leave a
  * message unclaimed for as long as a transaction that changes nothing (a select for update, a backup) holds its row.
- * The due time is counted in whole microseconds: `belfry.ms` counts in decimals, which costs as much as a column.
+ * What is drawn stands in a CTE: the update evaluates its own expressions once more for a row that it waited for.
  */
 export const claimPlain = keptForAnySize<PlainClaims>("claim")(`
 with units as materialized (
   select array_agg(name) as names, array_agg(nextval('belfry.lease_id_seq')) as leases
   from (select distinct lane || ' ' || lease_ms as name from belfry.job where id = any($1::bigint[])) u
+), drawn as materialized (
+  select belfry.next_event() as event, nextval('belfry.lease_id_seq') as lease
 ), moved as (
-  update belfry.job j set state = 'RUNNING', event_id = (select belfry.next_event()), attempt = j.attempt + 1, worker = $3,
+  update belfry.job j set state = 'RUNNING', event_id = (select event from drawn), attempt = j.attempt + 1, worker = $3,
     lease_id = case when (j.lane, j.lease_ms) = (select lane, lease_ms from belfry.job where id = ($1::bigint[])[1])
-      then (select nextval('belfry.lease_id_seq'))
+      then (select lease from drawn)
       else (select leases from units)[array_position((select names from units), j.lane || ' ' || j.lease_ms)] end,
     started_at = belfry.now(), progress = null
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and (not j.solo_required or $4::boolean)

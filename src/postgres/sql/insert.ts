@@ -51,7 +51,8 @@ const forTime: Waits = { before: "", given: "", columns: "", look: "", isDue: ""
 /**
  * A job that is due begins held for the first of its keys that an earlier job is held for, or that more jobs of this call need than
  * it has slots: its claim would hold it there. The wake after the commit sends those that get their slots. The lists are asked for by
- * a select, so that a plan expects as much of them as one for any list, and the kept one is used.
+ * a select, so that a plan expects as much of them as one for any list, and the kept one is used; each key is then found in one map, as
+ * that plan would compare each policy with every key.
  */
 const forSlot: Waits = {
   ...forTime,
@@ -62,10 +63,13 @@ const forSlot: Waits = {
     cross join lateral unnest(p.slots::text[]) as u (key) group by key
   ) k
   join belfry.slot_group g on g.key = belfry.rule_of(k.key) and g.on_refusal = 'hold' and g.reason = '${reasons.slot}'
+), held_since as materialized (
+  select jsonb_object_agg(key, case when jobs > size then '-infinity' else held_due end) as by_key
+  from needed where jobs > size or held_due is not null
 ), `,
   look: ` left join lateral (
-    select k.key as held_on from unnest(h.slots::text[]) with ordinality as k (key, place) join needed n on n.key = k.key
-    where t.due_at <= belfry.now() and (n.jobs > n.size or n.held_due <= t.due_at)
+    select k.key as held_on from unnest(h.slots::text[]) with ordinality as k (key, place)
+    where t.due_at <= belfry.now() and ((select by_key from held_since) ->> k.key)::timestamptz <= t.due_at
     order by k.place limit 1
   ) b on true`,
   isDue: " and b.held_on is null",

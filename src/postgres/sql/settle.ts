@@ -86,8 +86,10 @@ const ended = `emptied as materialized (
 export const settleSuccess = keptForAnySize<{ ids: string | null }>("settle-success")(`
 with leased as materialized (
   select lease_id from belfry.job where id = any($1::bigint[])
+), drawn as materialized (
+  select belfry.next_event() as event
 ), moved as (
-  update belfry.job j set state = 'SUCCESS', event_id = (select belfry.next_event()), finished_at = belfry.now(), lease_id = null,
+  update belfry.job j set state = 'SUCCESS', event_id = (select event from drawn), finished_at = belfry.now(), lease_id = null,
     solo_required = false, result = ($4::jsonb[])[${place}], error_code = null, error_message = null
   where j.id = any($1::bigint[]) and j.state = 'RUNNING' and j.worker = $3 and j.attempt = ($2::int[])[${place}]
     and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4
