@@ -33,7 +33,7 @@ const bugs: readonly Bug[] = [
   {
     bug: "forgets the event in the job",
     of: claimPlain,
-    from: "event_id = (select belfry.next_event()), ",
+    from: "event_id = (select event from drawn), ",
     to: "",
     run: claimTwo,
     refusal: /names no new event/,
