@@ -20,9 +20,14 @@ export function bulkBeginner(options: ApiOptions): Bulks {
   const { insight, ports, stage = "dev" } = options;
   const owner = `api:${ports.random.id().slice(0, 8)}`;
   let isRunning = false;
+  /** One began after the last look for one. */
+  let isMore = false;
   const pages = async (): Promise<void> => {
     try {
-      while (await runBulkPage(options, { owner, stage }));
+      while (isMore) {
+        isMore = false;
+        while (await runBulkPage(options, { owner, stage }));
+      }
     } finally {
       isRunning = false;
     }
@@ -30,6 +35,7 @@ export function bulkBeginner(options: ApiOptions): Bulks {
   return {
     async begin(bulk, request) {
       const written = await beginBulk(insight, bulk, request);
+      isMore = true;
       if (!isRunning) {
         isRunning = true;
         inBackground(ports.log, "a bulk action", pages);
