@@ -14,3 +14,4 @@ export type { ServerWindows } from "../constructs/server-windows.ts";
 export type { BackupCopy, RdsInstanceProps } from "../constructs/rds-instance.ts";
 export type { SchedulerKind } from "../../src/stage/stages.ts";
 export type { Ipv4, NetworkProps } from "../constructs/network.ts";
+export type { Beside } from "../constructs/vpc-function.ts";

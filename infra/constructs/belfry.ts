@@ -27,9 +27,9 @@ import { Migration } from "./migration.ts";
 import { Network } from "./network.ts";
 import { requireWhatProtectedNeeds } from "./protection.ts";
 import { SchedulerTask } from "./scheduler-task.ts";
-import { grantSeals, sealsEnvironment } from "./seals.ts";
+import { grantSealing, grantSeals, sealsEnvironment } from "./seals.ts";
 import { refuseTwin, systemOf } from "./system.ts";
-import type { FunctionShare } from "./vpc-function.ts";
+import { beside, type Beside, type FunctionShare } from "./vpc-function.ts";
 
 interface AlarmedParts {
   readonly workers: readonly Function[];
@@ -51,6 +51,8 @@ export class Belfry extends Construct implements IConnectable {
   readonly topics: Topics;
   /** Of all its processes, which may call by HTTPS and their database: `belfry.connections.allowTo(cache, Port.tcp(6379))` opens more. */
   readonly connections: Connections;
+  /** Props of a function of your own that enqueues by `connect()`; then `grantEnqueue` it. */
+  readonly client: Beside;
   /** @internal */
   readonly system: string;
   /** @internal */
@@ -65,6 +67,8 @@ export class Belfry extends Construct implements IConnectable {
 
   /** @internal */
   readonly topology: Topology;
+
+  readonly #grantClient: (grantee: IGrantable) => void;
 
   constructor(scope: Construct, id: string, props: BelfryProps) {
     super(scope, id);
@@ -87,6 +91,11 @@ export class Belfry extends Construct implements IConnectable {
       ...fakes?.environment,
     };
     const share: FunctionShare = { network, database, logRetentionDays: topology.logRetentionDays, environment };
+    this.client = beside(share);
+    this.#grantClient = (grantee) => {
+      database.grantConnect(grantee);
+      grantSealing(grantee, props.seals);
+    };
     const workers = this.lanes.map((lane) => lane.addWorker(share, code.functions.worker));
     const drain = new DeadLetterDrain(this, "DeadLetters", {
       lanes: this.lanes,
@@ -177,6 +186,15 @@ export class Belfry extends Construct implements IConnectable {
     const lane = this.lanes.find((each) => each.name === name);
     if (lane !== undefined) return lane;
     throw new Error(`there is no lane "${name}": use one of ${this.lanes.map((each) => each.name).join(", ")}`);
+  }
+
+  /**
+   * Lets your own function or task enqueue by `connect()` for every lane, sealed kinds too. It signs in to the database with the rights of
+   * the jobs' own processes, so it could read every payload that is not sealed.
+   */
+  grantEnqueue(grantee: IGrantable): void {
+    this.#grantClient(grantee);
+    for (const lane of this.lanes) lane.grantSend(grantee);
   }
 
   /** Workers launch, every process that cancels stops, and a task may do what a worker may. */

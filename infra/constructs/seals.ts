@@ -19,11 +19,16 @@ export function grantSeals(lanes: readonly Lane[], writers: readonly IGrantable[
     if (missing === undefined) continue;
     throw new Error(`jobs of lane "${lane}" are sealed by "${missing}": give the key, seals: { "${missing}": key }`);
   }
+  for (const writer of writers) grantSealing(writer, keys);
   for (const [name, key] of Object.entries(keys)) {
-    for (const writer of writers) grant(name, key, writer, "kms:GenerateDataKey");
     for (const lane of lanes.filter(({ seals }) => seals.includes(name)))
       grant(name, key, lane, "kms:GenerateDataKey", "kms:Decrypt");
   }
+}
+
+/** Who only enqueues. */
+export function grantSealing(writer: IGrantable, keys: SealKeys = {}): void {
+  for (const [name, key] of Object.entries(keys)) grant(name, key, writer, "kms:GenerateDataKey");
 }
 
 /** The context keeps two names of one key apart; what a text is sealed for is authenticated with the text itself. */

@@ -1,6 +1,14 @@
 import { Duration, Validations } from "aws-cdk-lib";
 import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, type Code, Function, RecursiveLoop, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
+import {
+  Architecture,
+  type Code,
+  Function,
+  type FunctionProps,
+  RecursiveLoop,
+  Runtime,
+  Tracing,
+} from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { Database, DatabaseAccess } from "./database.ts";
@@ -38,14 +46,34 @@ const dualStack = {
   BELFRY_DUALSTACK: "true",
 };
 
+/** Where a function is and what it must know to reach the database and the queues: part of its props. @beta */
+export type Beside = Pick<
+  FunctionProps,
+  "vpc" | "vpcSubnets" | "securityGroups" | "ipv6AllowedForDualStack" | "environment"
+>;
+
+export const beside = ({ network, database, environment }: FunctionShare): Beside => ({
+  vpc: network.vpc,
+  vpcSubnets: network.functions,
+  securityGroups: [database.clients],
+  ...(network.isDualStack ? { ipv6AllowedForDualStack: true } : {}),
+  environment: {
+    ...(network.isDualStack ? dualStack : { NODE_OPTIONS: sourceMaps }),
+    ...(database.verifyCertificate ? { BELFRY_DATABASE_CA: authorities } : {}),
+    ...database.environment,
+    ...environment,
+  },
+});
+
 /** A function next to the database, with its own role, which may only write its log and connect. */
 export class VpcFunction extends Construct {
   readonly function: Function;
 
   constructor(scope: Construct, id: string, props: VpcFunctionProps) {
     super(scope, id);
-    const { network, database, logRetentionDays, environment } = props.share;
+    const { database, logRetentionDays } = props.share;
     const { access, reservedConcurrency } = props;
+    const place = beside(props.share);
     const logGroup = new LogGroup(this, "Log", { retention: logRetentionDays });
     const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     logGroup.grantWrite(role);
@@ -59,18 +87,8 @@ export class VpcFunction extends Construct {
       role,
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMb,
-      vpc: network.vpc,
-      vpcSubnets: network.functions,
-      securityGroups: [database.clients],
-      ...(network.isDualStack ? { ipv6AllowedForDualStack: true } : {}),
-      environment: {
-        ...(network.isDualStack ? dualStack : { NODE_OPTIONS: sourceMaps }),
-        ...(database.verifyCertificate ? { BELFRY_DATABASE_CA: authorities } : {}),
-        ...database.environment,
-        ...access?.environment,
-        ...environment,
-        ...props.environment,
-      },
+      ...place,
+      environment: { ...place.environment, ...access?.environment, ...props.environment },
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       logGroup,
       // A job enqueues the next one of its lane: Lambda would stop the 17th of such a chain, retries and pages included.

@@ -1,5 +1,6 @@
 import { Template } from "aws-cdk-lib/assertions";
 import { Key } from "aws-cdk-lib/aws-kms";
+import { Code, Function, Runtime } from "aws-cdk-lib/aws-lambda";
 import { Stack } from "aws-cdk-lib";
 import { expect, test } from "vitest";
 import { findings } from "../../infra/checks/index.ts";
@@ -31,12 +32,19 @@ const all = topology(teams, { ...stages.prod, apps: [], database: { maxConnectio
 function synthesized(names: readonly string[]): Template {
   const stack = new Stack(newApp(), "teams");
   const keys = Object.fromEntries(names.map((name) => [name, new Key(stack, `Key-${name}`)]));
-  new Belfry(stack, "Belfry", {
+  const belfry = new Belfry(stack, "Belfry", {
     stage: "prod",
     seals: keys,
     release: { topology: all, code, image },
     subscribers: ["ops@example.com"],
   });
+  const signup = new Function(stack, "Signup", {
+    runtime: Runtime.NODEJS_24_X,
+    handler: "index.handler",
+    code: Code.fromInline("exports.handler = 6"),
+    ...belfry.client,
+  });
+  belfry.grantEnqueue(signup);
   return Template.fromStack(stack);
 }
 
@@ -59,13 +67,13 @@ function rightsOf(template: Template, role: RegExp): readonly string[] {
     .toSorted();
 }
 
-test("a lane decrypts by its own key alone, the API and the scheduler only encrypt, and others do neither", () => {
+test("a lane decrypts by its own key alone, the API, the scheduler and who may enqueue only encrypt, and others do neither", () => {
   const template = synthesized(["payroll", "loans"]);
   for (const role of [/LanepayWorkerRole/, /JobsTaskRolepay/])
     expect(rightsOf(template, role)).toEqual(["kms:Decrypt payroll", "kms:GenerateDataKey payroll"]);
   for (const role of [/LaneloanWorkerRole/, /JobsTaskRoleloan/])
     expect(rightsOf(template, role)).toEqual(["kms:Decrypt loans", "kms:GenerateDataKey loans"]);
-  for (const role of [/HttpApiRole/, /SchedulerTaskRole/])
+  for (const role of [/HttpApiRole/, /SchedulerTaskRole/, /SignupServiceRole/])
     expect(rightsOf(template, role)).toEqual(["kms:GenerateDataKey loans", "kms:GenerateDataKey payroll"]);
   for (const role of [/LanedefaultWorkerRole/, /DeadLettersDrainRole/, /MigrationMigrateRole/])
     expect(rightsOf(template, role)).toEqual([]);
@@ -74,6 +82,21 @@ test("a lane decrypts by its own key alone, the API and the scheduler only encry
   const checked = template.toJSON() as CheckedTemplate;
   expect(findings(checked).map(({ check }) => check.id)).not.toContain("seal-keys");
   expect(reachOf(checked).findings).toEqual([]);
+});
+
+test("a function of the team's own that enqueues is where a worker is, signs in as one and sends to each lane", () => {
+  const template = synthesized(["payroll", "loans"]);
+  const [own, worker] = ["Signup", "LanedefaultWorker"].map((name) => {
+    const { Properties } = resources(template, "AWS::Lambda::Function").find(({ id }) => id.includes(name)) ?? {};
+    const { Variables } = Properties?.["Environment"] as { Variables: Readonly<Record<string, unknown>> };
+    return { network: Properties?.["VpcConfig"], isDualStack: Properties?.["Ipv6AllowedForDualStack"], Variables };
+  });
+  expect(own).toMatchObject({ network: worker?.network, isDualStack: worker?.isDualStack });
+  expect(worker?.Variables).toMatchObject(own?.Variables ?? {});
+  expect(own?.Variables).toHaveProperty("DATABASE_URL");
+  const policy = JSON.stringify(resources(template, "AWS::IAM::Policy").find(({ id }) => id.includes("Signup")));
+  expect(policy).toMatch(/rds-db:connect.*belfry_app/);
+  expect(policy).toMatch(/"sqs:SendMessage"[^}]*LanedefaultQueue[^}]*}[^}]*LaneloanQueue[^}]*}[^}]*LanepayQueue/);
 });
 
 test("a stage without the key of one of its jobs is refused by name", () => {
