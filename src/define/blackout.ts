@@ -5,6 +5,7 @@ import { readTimeQuery } from "../calendar/asked-time.ts";
 import { dateOf, dayOf, dayRule } from "../calendar/days.ts";
 import { minuteText } from "../calendar/wall-time.ts";
 import { openZone, zoneProblem } from "../calendar/zone.ts";
+import { dayMs } from "../machine/units.ts";
 import type { AppDefinition } from "./definition.ts";
 import type { CalendarDefinition } from "./define-calendar.ts";
 import type { Blackout, LaneDefinition } from "./lane.ts";
@@ -21,11 +22,14 @@ export function checkBlackouts({ blackouts }: LaneDefinition, problems: ProblemL
   const max = contractLimits.blackoutsMax;
   if (!Array.isArray(blackouts) || blackouts.length > max)
     return problems.add("blackouts", blackouts, `must be a list of at most ${max}`, "write [{ from, to, timezone }]");
+  const before = problems.found.length;
   for (const [at, given] of blackouts.entries()) checkOne(`blackouts[${at}]`, Object(given) as Blackout, problems);
+  if (problems.found.length > before || !closeForGood(blackouts)) return;
+  const value = blackouts.map(({ from = wholeDay.from, to = wholeDay.to }) => `${from} to ${to}`).join(", ");
+  problems.add("blackouts", value, "would close the lane for good", "add on, or another time");
 }
 
 function checkOne(field: string, given: Blackout, problems: ProblemList): void {
-  const before = problems.found.length;
   const { timezone, from = wholeDay.from, to = wholeDay.to, on }: Record<string, unknown> = { ...given };
   for (const name of Object.keys(given).filter((each) => !fields.includes(each)))
     problems.add(`${field}.${name}`, "(a value)", "is not known", `use ${fields.join(", ")}`);
@@ -38,10 +42,18 @@ function checkOne(field: string, given: Blackout, problems: ProblemList): void {
   if (on !== undefined && (Reflect.get(Object(on), "is") !== "calendar" || days === undefined))
     problems.add(`${field}.on`, on, "must be a calendar", "write defineCalendar({ ... })");
   for (const problem of given.on?.problems ?? []) problems.found.push(problem);
-  const isEachDay = on === undefined || new Set(days?.weekdays).size === 7;
-  const isWhole = from === to || (from === wholeDay.from && to === wholeDay.to);
-  if (isEachDay && isWhole && problems.found.length === before)
-    problems.add(field, `${String(from)} to ${String(to)}`, "would close the lane for good", "add on, or another time");
+}
+
+const aMonday = Date.UTC(2026, 5, 1);
+
+/** Whether they leave no moment of a week, so that its lane would start nothing any more. */
+function closeForGood(blackouts: readonly Blackout[]): boolean {
+  const windows = blackouts.flatMap((each) => windowsOf(each, aMonday)).toSorted((a, b) => a.from - b.from);
+  const until = windows.reduce(
+    (closed, each) => (each.from <= closed ? Math.max(closed, each.until) : closed),
+    aMonday,
+  );
+  return until >= aMonday + 7 * dayMs;
 }
 
 /** The windows of the next days of each lane that these apps name; none where it has no blackout. */

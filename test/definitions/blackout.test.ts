@@ -72,20 +72,36 @@ test.each([
   [{ timezone: "UTC", from: "9:00" }, "blackouts[0].from"],
   [{ timezone: "UTC", to: "24:30" }, "blackouts[0].to"],
   [{ timezone: "UTC", from: "24:00" }, "blackouts[0].from"],
-  [{ timezone: "UTC" }, "blackouts[0]"],
-  [{ timezone: "UTC", from: "10:00", to: "10:00" }, "blackouts[0]"],
   [{ timezone: "UTC", on: "sundays" }, "blackouts[0].on"],
   [{ timezone: "UTC", on: { is: "calendar" } }, "blackouts[0].on"],
-  [
-    { timezone: "UTC", on: defineCalendar({ weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] }) },
-    "blackouts[0]",
-  ],
   [{ timezone: "UTC", till: "10:00", from: "09:00" }, "blackouts[0].till"],
   [{ timezone: "UTC", on: defineCalendar({ id: "bad", dates: ["2026-13-01"] }) }, "dates"],
 ])("%o is refused at its field", (given, field) => {
   const problems = new ProblemList("lane");
   checkBlackouts({ blackouts: [given as Blackout] }, problems);
   expect(problems.found.map((problem) => problem.field)).toContain(field);
+});
+
+const each = defineCalendar({ weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] });
+const night = { timezone: "Asia/Seoul", from: "21:00", to: "09:00" };
+
+test.each<[string, readonly Blackout[]]>([
+  ["00:00 to 24:00", [{ timezone: "UTC" }]],
+  ["10:00 to 10:00", [{ timezone: "UTC", from: "10:00", to: "10:00" }]],
+  ["00:00 to 24:00", [{ timezone: "UTC", on: each }]],
+  ["21:00 to 09:00, 00:00 to 12:00", [night, { timezone: "UTC", to: "12:00" }]],
+])("%s would close the lane for good", (value, blackouts) => {
+  const problems = new ProblemList("lane");
+  checkBlackouts({ blackouts }, problems);
+  expect(problems.found).toMatchObject([
+    { field: "blackouts", rule: "would close the lane for good", value: `"${value}"` },
+  ]);
+});
+
+test("a minute that stays open is enough", () => {
+  const problems = new ProblemList("lane");
+  checkBlackouts({ blackouts: [night, { timezone: "UTC", from: "00:01", to: "12:00" }] }, problems);
+  expect(problems.found).toEqual([]);
 });
 
 test("more blackouts than a lane may have are refused", () => {
