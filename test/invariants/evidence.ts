@@ -99,6 +99,8 @@ export type WorkerFact =
       readonly attempt: number;
       readonly to: State;
       readonly written: boolean;
+      /** Until its next attempt, where that was noted. */
+      readonly delayMs?: number;
     };
 
 export interface FencedWrite {

@@ -7,6 +7,8 @@ export interface FlowRules {
   readonly rate: { readonly kind: string; readonly limit: number; readonly perMs: number };
   readonly batch: { readonly kind: string; readonly max: number };
   readonly circuit: { readonly kind: string };
+  /** Retries of a kind are due so far apart at least; `longerMs`: the longest wait without a budget, and how long a worker may stand still before it writes its turn. */
+  readonly budget: { readonly kind: string; readonly everyMs: number; readonly longerMs: number };
 }
 
 /** What was seen of it beside the tables. */
@@ -32,6 +34,7 @@ export function* flowControl(evidence: Evidence): Generator<Violation> {
   for (const call of flow.calls)
     if (call.length > flow.batch.max || new Set(call.map(({ key }) => key)).size > 1)
       yield broken(`one call had ${call.map(({ jobId, key }) => `job ${jobId} of ${key}`).join(", ")}`);
+  yield* budget(evidence, flow, of(flow.budget.kind));
   yield* circuit(flow, of(flow.circuit.kind).filter(isStart));
 }
 
@@ -77,6 +80,25 @@ function* rate({ rate: { kind, limit, perMs } }: FlowFacts, starts: readonly Eve
     const sinceMs = at - (times[n] ?? 0);
     if (sinceMs < perMs) yield broken(`${limit + 1} jobs of ${kind} started in ${sinceMs} ms`);
   }
+}
+
+/** Retries are due so far apart, but for those that were written late or whose own wait is longer than that for their turn. */
+function* budget(
+  { workers }: Evidence,
+  { budget: { kind, everyMs, longerMs } }: FlowFacts,
+  events: readonly EventFact[],
+): Generator<Violation> {
+  const retried = events.filter(({ reason }) => reason === reasons.retry || reason === reasons.retryBudget);
+  const endedAt = new Map(retried.map(({ jobId, attempt, at }) => [`${jobId}/${attempt}`, at]));
+  const due = workers.flatMap((fact) => {
+    const at = fact.is === "settled" && fact.written ? endedAt.get(`${fact.jobId}/${fact.attempt}`) : undefined;
+    return at === undefined || fact.is !== "settled" ? [] : [at + (fact.delayMs ?? 0)];
+  });
+  const times = due.toSorted((a, b) => a - b);
+  for (const [n, from] of times.entries())
+    for (const [more, at] of times.slice(n + 1).entries())
+      if (at - from < (more + 1) * everyMs - longerMs)
+        return yield broken(`${more + 2} retries of ${kind} were due within ${at - from} ms`);
 }
 
 /** While it is open, no other jobs than its probes start. */

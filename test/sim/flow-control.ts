@@ -10,6 +10,7 @@ export const flowRules: FlowRules = {
   rate: { kind: "rated", limit: 2, perMs: 5_000 },
   batch: { kind: "batched", max: 3 },
   circuit: { kind: "calling" },
+  budget: { kind: "calling", everyMs: 6_000, longerMs: 16_000 },
 };
 
 interface Made {

@@ -156,8 +156,16 @@ async function settle(
 ): Promise<Settled> {
   const answer = await line.base.settle(settlements, withHook(process, line, withRealTx(options)));
   const facts = settlements.map((one): WorkerFact => {
-    const { jobId, attempt, to } = one;
-    return { is: "settled", worker: options.worker, jobId, attempt, to, written: answer.settled.includes(jobId) };
+    const { jobId, attempt, to, delayMs } = one;
+    return {
+      is: "settled",
+      worker: options.worker,
+      jobId,
+      attempt,
+      to,
+      delayMs,
+      written: answer.settled.includes(jobId),
+    };
   });
   const open = options.tx === undefined ? undefined : transactions.get(options.tx);
   (open?.facts ?? line.record.workers).push(...facts);

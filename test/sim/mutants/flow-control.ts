@@ -45,6 +45,12 @@ export const flowMutants: readonly Mutant[] = [
     })),
   },
   {
+    name: "retries-without-budget",
+    bug: "a retry waits for its backoff alone",
+    without: [],
+    planted: inStore(() => ({ spaceRetries: async () => [] })),
+  },
+  {
     name: "open-circuit-holds-nothing",
     bug: "what arrives for an open circuit is claimed",
     without: [],
