@@ -59,6 +59,10 @@ export async function runs(store: TestStore, tag: string): Promise<void> {
   await store.cancel([writer.jobId]);
   for (let pass = 0; pass < 2; pass += 1) await store.resolve({ runs: "all", limit: 10 });
   await rows(store, { ...run, key: `${tag}-rows`, tasks: [task("bill", [])] });
+  const steps = { ...run, key: `${tag}-newer`, starterId: null };
+  const older = await store.startRun({ ...steps, tasks: [task("load", []), task("gone", [0])] });
+  const newer = { ...steps, version: 2, tasks: [task("load", []), task("bill", [])] };
+  await store.resumeRun(older.runId, { newer });
 }
 
 /** A task with a job for each row: its run is canceled with it, and runs again with it. */
