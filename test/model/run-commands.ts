@@ -256,7 +256,7 @@ export const runSteps: readonly Arbitrary<Step>[] = [
 ];
 
 /** What moves runs that exist, and their jobs. */
-export const runMoves: readonly Arbitrary<Step>[] = [page, seal, skip, resolve, cancelRun, cancelPage, resume];
+export const runMoves: readonly Arbitrary<Step>[] = [page, seal, skip, resolve, cancelRun, cancelPage, resume, renewed];
 
 /** A graph and a fan-out with a page. */
 export const runsUnderWay: readonly Arbitrary<Step>[] = [graph, fanOut, page, page, claimWhere];

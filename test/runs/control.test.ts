@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineDataGraph, defineGraph, PermanentError, type DataTask } from "../../src/compose/index.ts";
 import { runBulkPage } from "../../src/insight/run-bulk.ts";
-import type { JobId } from "../../src/machine/job.ts";
 import { noAftermath } from "../../src/machine/outbox.ts";
 import { newerRun, rerunRun, resumeRun } from "../../src/insight/run-control.ts";
 import { readRun } from "../../src/insight/runs.ts";
@@ -169,7 +168,7 @@ describe("a graph that comes as data", () => {
     const ran: unknown[] = [];
     const after = [{ name: "seed" }, { name: "a" }, { name: "b", after: ["a", "seed"] }, { name: "d", after: ["b"] }];
     const release = await shop([loaded(after, ran, 2)], ports);
-    const view = await insightOf(ports.store).run(readRun, run.id as string as JobId);
+    const view = await insightOf(ports.store).run(readRun, run.id);
     const newer = await newerRun(ports, release.registry, only(view));
     // As a process that dies after the commit: nothing it left to do is done.
     await ports.store.resumeRun(run.id, { newer: newer ?? undefined });

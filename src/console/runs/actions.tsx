@@ -44,14 +44,6 @@ export function RunActions({ run: { id, kind, shape, state, finishedAt, progress
       say(words.runs.startAgain("again" in begun ? begun.again.length : begun.matched.count, id));
     });
   };
-  const renew = async (): Promise<void> => {
-    const { renewQuestion, renewText: text, renew: action } = words.runs;
-    if (!(await confirm({ title: renewQuestion(id), text, action }))) return;
-    await act(async () => {
-      const begun = await ask("POST /runs/:id/retry", { id }, { body: { newest: true } });
-      if ("again" in begun) say(words.runs.startAgain(begun.again.length, id));
-    });
-  };
   const rerun = async (): Promise<void> => {
     const text = words.runs.rerunText;
     if (!(await confirm({ title: words.runs.rerunQuestion(kind), text, action: words.runs.rerun }))) return;
@@ -86,9 +78,20 @@ export function RunActions({ run: { id, kind, shape, state, finishedAt, progress
         <SignalForm run={id} kind={`${kind}.${signal}`} task={signal} onDone={onDone} onClose={() => setSignal(null)} />
       )}
       {isOver ? null : <Button text={words.shared.cancel} look="danger" onClick={() => void cancel()} />}
-      {shape === null || state === "DONE" ? null : <Button text={words.runs.renew} onClick={() => void renew()} />}
+      {shape === null || state === "DONE" ? null : (
+        <Button text={words.runs.renew} onClick={() => void renew(id, act)} />
+      )}
       <Button text={words.runs.rerun} onClick={() => void rerun()} />
       {mayRetry ? <Button text={words.runs.resume} look="primary" onClick={() => void retry()} /> : null}
     </div>
   );
+}
+
+async function renew(id: string, act: (work: () => Promise<void>) => Promise<void>): Promise<void> {
+  const { renewQuestion, renewText: text, renew: action } = words.runs;
+  if (!(await confirm({ title: renewQuestion(id), text, action }))) return;
+  await act(async () => {
+    const begun = await ask("POST /runs/:id/retry", { id }, { body: { newest: true } });
+    if ("again" in begun) say(words.runs.startAgain(begun.again.length, id));
+  });
 }
