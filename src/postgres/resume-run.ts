@@ -13,7 +13,7 @@ import { insertTasks } from "./task-store.ts";
 
 const nothing: Resumed = { ids: [], aftermath: noAftermath };
 
-export async function resumeRun(
+export async function putBackRun(
   tx: Tx,
   runId: RunId,
   { ids, caller, newer }: Parameters<RunStore["resumeRun"]>[1],
@@ -47,7 +47,7 @@ async function goOn(
   const parts: Aftermath[] = [{ ...noAftermath, runs: [runId], leftToRelay: ready.map((row) => row.lane) }];
   for (const { id, starter_id: task } of rows) {
     if (removed.includes(task)) continue;
-    parts.push((await resumeRun(tx, id as RunId, { caller })).aftermath);
+    parts.push((await putBackRun(tx, id as RunId, { caller })).aftermath);
     await execute(tx, growAgain, [id]);
   }
   return mergeAftermaths(parts);

@@ -11,7 +11,7 @@ import * as sql from "./sql/run.ts";
 import { type SignaledRow, writeSignal } from "./sql/signal.ts";
 import { readOutputs, readResult } from "./sql/rows.ts";
 import { execute } from "./statement.ts";
-import { resumeRun } from "./resume-run.ts";
+import { putBackRun } from "./resume-run.ts";
 import { insertTasks } from "./task-store.ts";
 import { prematerializedStore, insertPage } from "./prematerialized.ts";
 
@@ -54,7 +54,7 @@ export function runStore(session: Session) {
     },
     ...prematerializedStore(session),
     signal: (runId, name, signaled) => session.transaction((tx) => signal(tx, runId, name, signaled)),
-    resumeRun: (runId, options) => session.transaction((tx) => resumeRun(tx, runId, options)),
+    resumeRun: (runId, options) => session.transaction((tx) => putBackRun(tx, runId, options)),
   } satisfies Partial<RunStore>;
 }
 
