@@ -31,6 +31,10 @@ export const problemCodes = {
   "request-too-slow": [408, "The headers or the body did not arrive in time."],
   "already-finished": [409, "It has ended, so it cannot be canceled."],
   "backfill-refused": [409, "The backfill reaches beyond the ledger, or is too large."],
+  "changed-shape": [
+    409,
+    "The newest definition of the graph does not fit what the run has done; `detail` has the difference.",
+  ],
   "key-conflict": [409, "The key exists with another payload or for another request; of a job `conflict` has its id."],
   "key-held": [409, "Another transaction that is still open is inserting the same key."],
   "not-rerunnable": [409, "No definition of this release can run it again."],

@@ -1,11 +1,11 @@
 import type { FanOutBody, JobDefinition, Registry } from "../define/definition.ts";
-import type { JobId, Json, RunId } from "../machine/job.ts";
+import type { Json, RunId } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
 import { type Actor, type Tx } from "../machine/transaction.ts";
 import { mergeAftermaths } from "../machine/outbox.ts";
 import { type Ports } from "../machine/ports.ts";
-import { type StartedRun } from "../machine/run.ts";
+import type { NewRun, Resumed, StartedRun } from "../machine/run.ts";
 import { readRun, readRuns, type RunRow } from "./runs.ts";
 import type { Database } from "./sql-query.ts";
 import { afterCommit } from "../run/after-commit.ts";
@@ -17,11 +17,29 @@ interface RerunPorts extends ControlPorts {
   readonly insight: Database;
 }
 
-/** Continues from the failures; successes are not repeated. @returns the jobs that run again. */
-export async function resumeRun(ports: ControlPorts, runId: RunId, { caller }: Actor = {}): Promise<readonly JobId[]> {
-  const again = await ports.store.resumeRun(runId, { caller });
-  await afterCommit(ports, again.aftermath);
-  return again.ids;
+/**
+ * Continues from the failures; successes are not repeated. `newer`: by that plan of the run, if it fits.
+ * @returns the jobs that run again, or why the plan does not fit.
+ */
+export async function resumeRun(
+  ports: ControlPorts,
+  runId: RunId,
+  { caller, newer }: Actor & { readonly newer?: NewRun | undefined } = {},
+): Promise<Omit<Resumed, "aftermath">> {
+  const { aftermath, ...again } = await ports.store.resumeRun(runId, { caller, newer });
+  await afterCommit(ports, aftermath);
+  return again;
+}
+
+/** The run as this process defines its graph; null for a kind that is no graph of it. @throws PermanentError as `planRun`. */
+export async function newerRun(
+  { seals, random }: Pick<Ports, "seals" | "random">,
+  registry: Registry,
+  { kind, key, input }: Pick<RunRow, "kind" | "key" | "input">,
+): Promise<NewRun | null> {
+  const definition = registry.jobs.get(kind);
+  if (definition === undefined || !isGraph(definition)) return null;
+  return await planRun(definition, input as Json, { seals, key, trace: random.id(), starterId: null, parentId: null });
 }
 
 type FanOutDefinition = JobDefinition & { readonly body: FanOutBody };

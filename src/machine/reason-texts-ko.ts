@@ -35,6 +35,7 @@ export const koreanReasonTexts: Readonly<Record<Reason, string>> = {
   "run stopped": "실행의 태스크가 실패해 더는 시작하지 않음",
   "run canceled": "실행이 취소됨",
   resumed: "실패한 곳부터 실행을 이어 감",
+  removed: "그래프의 새 정의에 없음",
   canceled: "사람이 취소함",
   "run now": "사람이 바로 실행하게 함",
   signal: "시그널이 도착함",

@@ -35,6 +35,7 @@ export const reasonTexts: Readonly<Record<Reason, string>> = {
   "run stopped": "a task of its run failed, and its run then starts nothing more",
   "run canceled": "its run was canceled",
   resumed: "its run was resumed",
+  removed: "the newer definition of its graph does not have it",
   canceled: "a caller canceled it",
   "run now": "it was made due by hand",
   signal: "its signal came",

@@ -40,6 +40,7 @@ export const reasons = {
   runStopped: "run stopped",
   runCanceled: "run canceled",
   resumed: "resumed",
+  removed: "removed",
   // operators
   canceled: "canceled",
   runNow: "run now",

@@ -153,6 +153,13 @@ export interface Resolved {
   readonly closed: readonly { readonly runId: RunId; readonly kind: string; readonly state: RunState }[];
 }
 
+/** What a resume put back. `differences`: why a run cannot go on by the newer definition. */
+export interface Resumed {
+  readonly ids: readonly JobId[];
+  readonly aftermath: Aftermath;
+  readonly differences?: readonly string[];
+}
+
 /** A run that was started now or before, with the `input` and `parentId` it was started with. */
 export interface StartedRun {
   readonly runId: RunId;
@@ -231,10 +238,9 @@ export interface RunStore {
   /**
    * Jobs that FAILED, were CANCELED, or were SKIPPED because of that run again. Successes and branches that were not taken do
    * not. `ids` narrows it to these jobs and what was skipped because of them. Counters are recounted from the edges.
-   * @returns the ids that run again.
+   * `newer`: the run by a newer definition of its graph. Then all that waits or did not succeed goes on by that, new tasks are added, and
+   * what is no longer in it is SKIPPED; where `renewalOf` finds differences, nothing is written.
+   * @returns the ids that run again; under `newer`, all that changed.
    */
-  resumeRun(
-    runId: RunId,
-    options: Actor & { ids?: readonly JobId[] },
-  ): Promise<{ readonly ids: readonly JobId[]; readonly aftermath: Aftermath }>;
+  resumeRun(runId: RunId, options: Actor & { ids?: readonly JobId[]; newer?: NewRun | undefined }): Promise<Resumed>;
 }

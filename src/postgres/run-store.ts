@@ -1,7 +1,7 @@
 import type { JobId, Json, RunId } from "../machine/job.ts";
 import { reasons } from "../machine/reasons.ts";
 import { type NewRun, type Paged, type RunStore, type Signaled, type StartedRun } from "../machine/run.ts";
-import { type Aftermath, mergeAftermaths, noAftermath } from "../machine/outbox.ts";
+import { noAftermath } from "../machine/outbox.ts";
 import { type Tx } from "../machine/transaction.ts";
 import { aftermathOf, moveRows, newestColumns } from "./outbox.ts";
 import type { Session } from "./session.ts";
@@ -9,9 +9,9 @@ import { cancelOpen } from "./sql/control.ts";
 import { redispatchNow, runNow } from "./sql/relay.ts";
 import * as sql from "./sql/run.ts";
 import { type SignaledRow, writeSignal } from "./sql/signal.ts";
-import { chooseAgain, lockRun, lockWaiting, resumeJobs, readyLanes, recount, reopenRun } from "./sql/resume.ts";
-import { growAgain, lockRows, readOutputs, readResult } from "./sql/rows.ts";
+import { readOutputs, readResult } from "./sql/rows.ts";
 import { execute } from "./statement.ts";
+import { putBackRun } from "./resume-run.ts";
 import { insertTasks } from "./task-store.ts";
 import { prematerializedStore, insertPage } from "./prematerialized.ts";
 
@@ -54,7 +54,7 @@ export function runStore(session: Session) {
     },
     ...prematerializedStore(session),
     signal: (runId, name, signaled) => session.transaction((tx) => signal(tx, runId, name, signaled)),
-    resumeRun: (runId, options) => session.transaction((tx) => resumeRun(tx, runId, options)),
+    resumeRun: (runId, options) => session.transaction((tx) => putBackRun(tx, runId, options)),
   } satisfies Partial<RunStore>;
 }
 
@@ -81,7 +81,7 @@ async function startRun(tx: Tx, run: NewRun): Promise<StartedRun> {
       aftermath: noAftermath,
     };
   }
-  const dispatched = await insertTasks(tx, inserted.id, run);
+  const { dispatched } = await insertTasks(tx, inserted.id, run);
   if (sealed && starterId !== null) await execute(tx, sql.passSlots, [starterId]);
   if (tasks.length === 0) await execute(tx, sql.nudgeRun, [inserted.id]);
   const runId = inserted.id as RunId;
@@ -105,29 +105,6 @@ async function addPage(
   await execute(tx, sql.writePage, [runId, JSON.stringify(page.cursor), created]);
   const conflicts = results.filter(({ isConflict }) => isConflict).length;
   return { written: true, created, conflicts, aftermath };
-}
-
-async function resumeRun(
-  tx: Tx,
-  runId: RunId,
-  { ids, caller }: Parameters<RunStore["resumeRun"]>[1],
-): ReturnType<RunStore["resumeRun"]> {
-  if ((await execute(tx, lockRun, [runId])).length === 0) return { ids: [], aftermath: noAftermath };
-  const chosen = (await execute(tx, chooseAgain, [runId, ids ?? null])).map((row) => row.id);
-  if (chosen.length === 0) return { ids: [], aftermath: noAftermath };
-  const rows = await execute(tx, lockRows, [chosen]);
-  await execute(tx, lockWaiting, [runId, chosen]);
-  const again = await execute(tx, resumeJobs, [chosen, caller ?? null]);
-  await execute(tx, recount, [runId]);
-  const ready = await execute(tx, readyLanes, [chosen]);
-  await execute(tx, reopenRun, [runId]);
-  const aftermath = { ...noAftermath, runs: [runId], leftToRelay: ready.map((row) => row.lane) };
-  const ofRows: Aftermath[] = [];
-  for (const { id } of rows) {
-    ofRows.push((await resumeRun(tx, id as RunId, { caller })).aftermath);
-    await execute(tx, growAgain, [id]);
-  }
-  return { ids: again.map((row) => row.id as JobId), aftermath: mergeAftermaths([aftermath, ...ofRows]) };
 }
 
 async function signal(

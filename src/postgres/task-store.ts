@@ -1,22 +1,32 @@
 import { joinParts } from "../machine/join.ts";
 import { runLimits } from "../machine/run-limits.ts";
+import type { JobId } from "../machine/job.ts";
+import type { Renewal } from "../machine/renewal.ts";
 import type { NewRun, NewTask } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
 import type { DispatchedRow } from "./sql/dispatch.ts";
 import { drawIds, insertEdges, insertTaskRows as insert } from "./sql/run.ts";
 import { arrayLiteral, columns, execute } from "./statement.ts";
 
+/** What a run has already: the job of each task by place, and those whose edges are written again. */
+type Standing = Pick<Renewal, "jobs" | "open">;
+
+interface InsertedTasks {
+  readonly ids: readonly string[];
+  readonly dispatched: readonly DispatchedRow[];
+}
+
 /**
- * Writes the tasks and edges of a run that was just inserted. Columns travel as one text each: for tens of thousands of
- * values the driver's own conversion takes as long as the database.
+ * Writes the tasks and edges of a run that was just inserted, or those that a standing run has not. Columns travel as one text each:
+ * for tens of thousands of values the driver's own conversion takes as long as the database.
  */
-export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<readonly DispatchedRow[]> {
-  if (run.tasks.length === 0) return [];
-  const ids = ((await execute(tx, drawIds, [run.tasks.length]))[0]?.ids ?? "").split(",");
-  const kinds = kindsOf(run.tasks);
+export async function insertTasks(tx: Tx, runId: string, run: NewRun, standing?: Standing): Promise<InsertedTasks> {
+  const tasks = standing === undefined ? run.tasks : run.tasks.filter((_, place) => standing.jobs[place] === null);
+  const ids = tasks.length === 0 ? [] : ((await execute(tx, drawIds, [tasks.length]))[0]?.ids ?? "").split(",");
+  const kinds = kindsOf(tasks);
   const dispatched: DispatchedRow[] = [];
-  for (let from = 0; from < run.tasks.length; from += runLimits.insertTasksMax) {
-    const page = run.tasks.slice(from, from + runLimits.insertTasksMax);
+  for (let from = 0; from < tasks.length; from += runLimits.insertTasksMax) {
+    const page = tasks.slice(from, from + runLimits.insertTasksMax);
     const joins = page.map(({ join }) => joinParts(join));
     const values = [
       list(ids.slice(from, from + page.length)),
@@ -38,8 +48,27 @@ export async function insertTasks(tx: Tx, runId: string, run: NewRun): Promise<r
       ])),
     );
   }
-  await writeEdges(tx, runId, run.tasks, ids);
-  return dispatched;
+  if (standing === undefined) await writeEdges(tx, runId, tasks, ids);
+  else await linkAgain(tx, runId, run.tasks, { ...standing, ids });
+  return { ids, dispatched };
+}
+
+/** Edges to new tasks and to those that are decided again. */
+async function linkAgain(
+  tx: Tx,
+  runId: string,
+  tasks: readonly NewTask[],
+  { jobs, open, ids }: Standing & { readonly ids: readonly string[] },
+): Promise<void> {
+  const drawn = ids.values();
+  const all = jobs.map((job) => job ?? drawn.next().value ?? "");
+  const isKept = (job: JobId | null | undefined): boolean => job != null && !open.has(job);
+  await writeEdges(
+    tx,
+    runId,
+    tasks.map((task, place) => (isKept(jobs[place]) ? { ...task, after: [] } : task)),
+    all,
+  );
 }
 
 async function writeEdges(tx: Tx, runId: string, tasks: readonly NewTask[], ids: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { RunId } from "../../src/machine/job.ts";
 import { defineApp } from "../../src/define/define-app.ts";
-import { defineFanOut, defineJob } from "../../src/compose/index.ts";
+import { defineFanOut, defineGraph, defineJob } from "../../src/compose/index.ts";
 import { aRun, aTask, failed, workbench } from "../contract/store/run-fixture.ts";
 import { openApi } from "./harness.ts";
 
@@ -39,6 +39,37 @@ test("a run of a kind that this release does not define is refused, and says wha
   expect(await call("POST", `/runs/${runId}/rerun`)).toMatchObject({
     status: 409,
     body: { code: "not-rerunnable", detail: expect.stringContaining("only graphs and fan-outs of this release") },
+  });
+});
+
+test("a run goes on by the newest version of its graph, or says what does not fit", async () => {
+  const settlement = defineGraph({
+    id: "settlement",
+    version: 4,
+    tasks(task) {
+      const load = task("load", { run() {} });
+      task("bill", { after: { load }, run() {} });
+    },
+  });
+  const { call, store } = await openApi([defineApp({ name: "shop", jobs: [settlement] })]);
+  const { runId, end } = await workbench(store, { tasks: [aTask("load"), aTask("gone", [0])] });
+  await end("load");
+  await end("gone", failed);
+  const { body } = await call("POST", `/runs/${runId}/retry`, { newest: true });
+  expect(body).toMatchObject({
+    run: { version: 4, state: "RUNNING" },
+    again: [expect.any(String), expect.any(String)],
+  });
+  const other = await workbench(store, { key: "other", tasks: [aTask("seed")] });
+  await other.end("seed");
+  expect(await call("POST", `/runs/${other.runId}/retry`, { newest: true })).toMatchObject({
+    status: 409,
+    body: { code: "changed-shape", detail: "removed: seed, which is SUCCESS" },
+  });
+  const foreign = await store.startRun(aRun({ kind: "gone" }));
+  expect(await call("POST", `/runs/${foreign.runId}/retry`, { newest: true })).toMatchObject({
+    status: 409,
+    body: { code: "not-rerunnable" },
   });
 });
 

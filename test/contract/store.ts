@@ -23,6 +23,7 @@ import { rescueContract } from "./store/rescue.ts";
 import { runHooksContract } from "./store/run-hooks.ts";
 import { runSlotsContract } from "./store/run-slots.ts";
 import { continuationsContract } from "./store/continuations.ts";
+import { renewalsContract } from "./store/renewals.ts";
 import { runsContract } from "./store/runs.ts";
 import { signalsContract } from "./store/signals.ts";
 import { scheduleControlContract } from "./store/schedule-control.ts";
@@ -78,6 +79,7 @@ export function storeContract(name: string, open: OpenStore): void {
     runsContract(open);
     signalsContract(open);
     continuationsContract(open);
+    renewalsContract(open);
     orphanRunsContract(open);
     runHooksContract(open);
     runSlotsContract(open);

@@ -1,9 +1,11 @@
 import { array, assert, asyncProperty, oneof, type Arbitrary } from "fast-check";
+import type { Database } from "../../src/insight/sql-query.ts";
 import { isFinal } from "../../src/machine/state.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { referenceStore } from "../support/reference-store.ts";
 import { lockSteps, restored } from "./fault-commands.ts";
 import { jobSteps } from "./job-commands.ts";
+import { expectEqualObjectives } from "./objectives.ts";
 import { Pair } from "./pair.ts";
 import { passSteps, slotGroups } from "./pass-commands.ts";
 import { keepRows } from "./restore.ts";
@@ -22,10 +24,10 @@ const unplanted = (text: string): string => text;
 /** A pair of empty stores whose clocks stand still until the test moves both. */
 export async function openPair(
   plant = unplanted,
-  open: () => Promise<Pick<TestDatabase, "store" | "pool" | "clock" | "url" | "close">> = freshDatabase,
-): Promise<{ pair: Pair; close: () => Promise<void> }> {
+  open: () => Promise<Pick<TestDatabase, "store" | "insight" | "pool" | "clock" | "url" | "close">> = freshDatabase,
+): Promise<{ pair: Pair; insight: Database; close: () => Promise<void> }> {
   let now = startMs;
-  const { store, pool, clock, close, url } = await open();
+  const { store, insight, pool, clock, close, url } = await open();
   await pool.query("update belfry.test_clock set origin = $1, shift = interval '0', rate = 0", [new Date(startMs)]);
   const oracle = referenceStore(() => now);
   // Beyond all ids of jobs, so that an id names one thing.
@@ -46,6 +48,7 @@ export async function openPair(
   await pair.both((one) => one.installSlots(slotGroups(2)));
   return {
     pair,
+    insight,
     async close() {
       await two?.close();
       await close();
@@ -85,10 +88,11 @@ export async function expectEqualRows(pair: Pair): Promise<void> {
 }
 
 async function runBoth(steps: readonly Step[], reached: Set<string>, plant = unplanted): Promise<void> {
-  const { pair, close } = await openPair(plant);
+  const { pair, insight, close } = await openPair(plant);
   try {
     for (const { run } of steps) await run(pair);
     await expectEqualTables(pair);
+    await expectEqualObjectives(pair, insight);
     const { jobs, runs, occurrences } = pair.oracle.tables;
     for (const { state } of jobs.values()) reached.add(`job ${state}`);
     for (const { state } of runs.values()) reached.add(`run ${state}`);

@@ -218,6 +218,18 @@ const resume = tuple(pick, option(picks)).map(([chosen, some]) =>
   }),
 );
 
+/** Tasks by the names of before, or others, with other edges: refused where the run has gone too far. */
+const renewed = tuple(pick, policy, array(task, { maxLength: 6 })).map(([chosen, onFailure, drafts]) =>
+  step(`resume run ${chosen} by the newer definition ${onFailure} ${JSON.stringify(drafts)}`, async (pair) => {
+    const run = pair.run(chosen);
+    const view = run === undefined ? null : await pair.oracle.run(run.oracle);
+    const isGraph = pair.oracle.tables.inRun(Number(run?.oracle)).every((row) => row.task !== null);
+    if (run === undefined || view?.sealed !== true || !isGraph) return;
+    const newer = aRun({ onFailure, tasks: await tasksOf(pair, drafts), version: 4, shape: "newer" });
+    await pair.both((store, _id, side) => store.resumeRun(run[side], { newer, caller: "ada" }));
+  }),
+);
+
 const about = picks.map((chosen) =>
   step(`the runs of ${chosen.join()}`, (pair) => pair.both((store, id) => store.inRuns(twinsOf(pair, chosen).map(id)))),
 );
@@ -239,11 +251,12 @@ export const runSteps: readonly Arbitrary<Step>[] = [
   cancelRun,
   cancelPage,
   resume,
+  renewed,
   about,
 ];
 
 /** What moves runs that exist, and their jobs. */
-export const runMoves: readonly Arbitrary<Step>[] = [page, seal, skip, resolve, cancelRun, cancelPage, resume];
+export const runMoves: readonly Arbitrary<Step>[] = [page, seal, skip, resolve, cancelRun, cancelPage, resume, renewed];
 
 /** A graph and a fan-out with a page. */
 export const runsUnderWay: readonly Arbitrary<Step>[] = [graph, fanOut, page, page, claimWhere];

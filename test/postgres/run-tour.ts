@@ -1,6 +1,7 @@
 import { runLimits } from "../../src/machine/run-limits.ts";
 import type { JobId, NewJob } from "../../src/machine/job.ts";
 import type { NewRun } from "../../src/machine/run.ts";
+import { aTask } from "../contract/store/run-fixture.ts";
 import { aJob, failure, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import type { TestStore } from "../support/looks.ts";
 
@@ -59,6 +60,14 @@ export async function runs(store: TestStore, tag: string): Promise<void> {
   await store.cancel([writer.jobId]);
   for (let pass = 0; pass < 2; pass += 1) await store.resolve({ runs: "all", limit: 10 });
   await rows(store, { ...run, key: `${tag}-rows`, tasks: [task("bill", [])] });
+}
+
+/** A run that goes on by a graph that has lost a task and has a new one. */
+export async function newerGraph(store: TestStore, tag: string): Promise<void> {
+  const task = (name: string, after: readonly number[]) => aTask(name, after, { job: aJob({ payload: null }) });
+  const run = { ...ofPages, kind: "tour", key: `${tag}-newer`, sealed: true, starterId: null, parentId: null };
+  const { runId } = await store.startRun({ ...run, tasks: [task("load", []), task("gone", [0])] });
+  await store.resumeRun(runId, { newer: { ...run, version: 2, tasks: [task("load", []), task("bill", [])] } });
 }
 
 /** A task with a job for each row: its run is canceled with it, and runs again with it. */

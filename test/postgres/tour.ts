@@ -3,7 +3,7 @@ import type { JobId, NewJob } from "../../src/machine/job.ts";
 import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
 import type { TestStore } from "../support/looks.ts";
 import type { ScheduleSpec } from "../../src/machine/schedule.ts";
-import { claim, insert, ofPages, runs } from "./run-tour.ts";
+import { claim, insert, newerGraph, ofPages, runs } from "./run-tour.ts";
 import { aSpec } from "../contract/store/schedule-fixture.ts";
 import { aJob, failure, minute, settlementOf, settleOptions, dispatchWindowMs } from "../contract/store/fixture.ts";
 
@@ -19,6 +19,7 @@ export async function tour(store: TestStore, clock: TestClock, tag: string): Pro
   await locks(store, tag);
   await reads(store);
   await replaced(store);
+  await newerGraph(store, tag);
 }
 
 const ten = (over: Partial<NewJob> = {}): NewJob[] => Array.from({ length: 10 }, () => aJob(over));

@@ -3,8 +3,10 @@ import { z } from "zod";
 import { defineDataGraph, defineGraph, PermanentError, type DataTask } from "../../src/compose/index.ts";
 import { runBulkPage } from "../../src/insight/run-bulk.ts";
 import { noAftermath } from "../../src/machine/outbox.ts";
-import { rerunRun, resumeRun } from "../../src/insight/run-control.ts";
+import { newerRun, rerunRun, resumeRun } from "../../src/insight/run-control.ts";
+import { readRun } from "../../src/insight/runs.ts";
 import { cancelRun } from "../../src/run/cancel-run.ts";
+import { only } from "../contract/store/fixture.ts";
 import { jobOf, shop } from "../core/world.ts";
 import { runToEnd, startedRun, stateOf } from "./drive.ts";
 import { insightOf, insightStub } from "../support/insight-stub.ts";
@@ -35,7 +37,7 @@ describe("control of runs", () => {
     const { world: ports, registry } = run.shop;
     expect(await runToEnd(run)).toBe("FAILED");
     broken.now = false;
-    expect(await resumeRun(ports, run.id)).toHaveLength(1);
+    expect((await resumeRun(ports, run.id)).ids).toHaveLength(1);
     expect(await runToEnd(run)).toBe("DONE");
     expect(ran).toEqual(["load", "post d1", "post d1"]);
     const again = await rerunRun({ ...ports, insight: insightOf(ports.store) }, registry, run.id);
@@ -146,6 +148,34 @@ describe("a graph that comes as data", () => {
     expect(await runToEnd(next)).toBe("DONE");
     expect(await stateOf(next)).toEqual({ a: "SUCCESS", added: "SUCCESS" });
     expect(await ports.store.run(id)).toMatchObject({ version: 2, parent: run.id });
+  });
+
+  test("goes on by the newest definition, also when the process dies between its commit and its messages", async () => {
+    const broken = { now: true };
+    const before = [{ name: "a" }, { name: "b", after: ["a"] }, { name: "c", after: ["b"] }];
+    const failing = defineDataGraph({
+      id: "loaded",
+      version: 1,
+      taskPayload: z.object({ n: z.number() }),
+      graph: () => before.map((task) => ({ payload: { n: 1 }, ...task })),
+      run({ task }) {
+        if (task === "b" && broken.now) throw new PermanentError("not yet");
+      },
+    });
+    const run = await startedRun(failing, undefined);
+    const { world: ports } = run.shop;
+    expect(await runToEnd(run)).toBe("FAILED");
+    const ran: unknown[] = [];
+    const after = [{ name: "seed" }, { name: "a" }, { name: "b", after: ["a", "seed"] }, { name: "d", after: ["b"] }];
+    const release = await shop([loaded(after, ran, 2)], ports);
+    const view = await insightOf(ports.store).run(readRun, run.id);
+    const newer = await newerRun(ports, release.registry, only(view));
+    // As a process that dies after the commit: nothing it left to do is done.
+    await ports.store.resumeRun(run.id, { newer: newer ?? undefined });
+    expect(await runToEnd({ ...run, shop: release })).toBe("DONE");
+    expect(await stateOf(run)).toEqual({ a: "SUCCESS", b: "SUCCESS", c: "SKIPPED", seed: "SUCCESS", d: "SUCCESS" });
+    expect(ran).toMatchObject([{ task: "seed" }, { task: "b", outputs: { seed: "SEED" } }, { task: "d" }]);
+    expect(await ports.store.run(run.id)).toMatchObject({ version: 2, total: 5, ok: 4, skipped: 1 });
   });
 
   test("with a cycle is refused with its path, for good, and starts no run", async () => {

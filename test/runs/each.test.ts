@@ -114,7 +114,7 @@ describe("control of a task of rows", () => {
     const run = await startedRun(day(10, { fails }), { day: "mon" });
     expect(await runToEnd(run)).toBe("FAILED");
     fails.clear();
-    expect(await resumeRun(run.shop.world, run.id)).toHaveLength(2);
+    expect((await resumeRun(run.shop.world, run.id)).ids).toHaveLength(2);
     expect(await runToEnd(run)).toBe("DONE");
     expect((await outputOf(run, "close"))?.result).toEqual({ cents: 55, failed: 0, day: "mon" });
     const ofRows = await rowsRun(run);

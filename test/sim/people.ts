@@ -1,5 +1,7 @@
 /** Those who ask for work and interfere with it: clients, an operator, a deploy. */
 import { cancelJobs, retryJobs } from "../../src/insight/cancel-and-retry.ts";
+import { newerRun, resumeRun } from "../../src/insight/run-control.ts";
+import type { JobId } from "../../src/machine/job.ts";
 import { definitionOf } from "../../src/define/define-job.ts";
 import { createClient } from "../../src/run/enqueue.ts";
 import { installDefinitions } from "../../src/schedule/install-schedules.ts";
@@ -83,8 +85,23 @@ async function interfere(world: World, process: SimProcess): Promise<void> {
   const { ports, app } = world.inside(process);
   const newest = await world.wire.call(process, "jobs", () => world.server.newestJobs(50));
   const some = world.random.shuffled(newest).slice(0, 3);
-  if (world.random.chance(0.5)) await cancelJobs(ports, app.registry, some);
+  if (world.random.chance(0.2)) await renew(world, process, newest);
+  else if (world.random.chance(0.5)) await cancelJobs(ports, app.registry, some);
   else await retryJobs(ports, some);
+}
+
+/** A run of these goes on by a newer graph, in which tasks that nothing follows may be gone, or back, or follow fewer. */
+async function renew(world: World, process: SimProcess, some: readonly JobId[]): Promise<void> {
+  const { ports, app } = world.inside(process);
+  const run = [...(await ports.store.inRuns(some)).values()].find(({ kind, task }) => kind === "flow" && task !== null);
+  const plan = run === undefined ? null : await newerRun(ports, app.registry, run);
+  if (run === undefined || plan === null) return;
+  const isFollowed = (place: number): boolean => plan.tasks.some(({ after }) => after.includes(place));
+  const last = plan.tasks.findLastIndex((_, place) => isFollowed(place)) + 1;
+  const tasks = plan.tasks.filter((_, place) => place < last || world.random.chance(0.5));
+  const fewer = tasks.map((task) => (task.task === "h" ? { ...task, after: task.after.slice(0, 1) } : task));
+  const newer = { ...plan, version: 2, tasks: world.random.chance(0.5) ? tasks : fewer };
+  await resumeRun(ports, run.runId, { caller: "operator", newer });
 }
 
 /** A release: the definitions are installed, with another period for one schedule. */

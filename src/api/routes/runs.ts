@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { PermanentError } from "../../define/errors.ts";
 import type { JobId, RunId } from "../../machine/job.ts";
 import { type BeginBulk, bulkBeginner } from "../bulk-runner.ts";
 import { contractLimits } from "../../machine/contract-limits.ts";
-import { isRerunnable, rerunRun, resumeRun } from "../../insight/run-control.ts";
+import { isRerunnable, newerRun, rerunRun, resumeRun } from "../../insight/run-control.ts";
 import { cancelRun } from "../../run/cancel-run.ts";
 import type { JobSearch } from "../../insight/search.ts";
 import { countMatching } from "../../insight/find-jobs.ts";
@@ -91,12 +92,17 @@ function changes(options: ApiOptions) {
     endpoint("POST /runs/:id/retry", {
       ...change,
       name: "retryRun",
-      refuses: ["unknown-run", "nothing-to-retry"],
+      refuses: ["unknown-run", "nothing-to-retry", "not-rerunnable", "changed-shape"],
       summary: "Go on from what failed; what succeeded is not repeated",
       description:
-        "Goes on from what failed. What succeeded is not repeated. When more than 1,000 jobs did not succeed, it answers 202 with the bulk action that puts them back in pages.",
+        "Goes on from what failed. What succeeded is not repeated. When more than 1,000 jobs did not succeed, it answers 202 with the bulk action that puts them back in pages. With `newest`, all that waits or did not succeed goes on by the newest definition of its graph, in one transaction.",
+      example: { params: { id: "7" }, body: { newest: true } },
+      body: z.strictObject({
+        newest: z.boolean().optional().describe("By the newest version of its graph, where that fits what has run."),
+      }),
       replies: { 200: retried, 202: bulk },
-      handle: ({ params, caller }) => retry(options, begin, params.id, caller.name),
+      handle: ({ params, body, caller }) =>
+        body.newest === true ? renew(options, params.id, caller.name) : retry(options, begin, params.id, caller.name),
     }),
     endpoint("POST /runs/:id/cancel", {
       ...change,
@@ -162,12 +168,28 @@ async function retry(options: ApiOptions, begin: BeginBulk, wanted: JobId, calle
     if (matched.count > 0 || matched.isMore)
       return await begin({ action: "retry", search, caller, matched, paceMs: 0, steps: [] });
   }
-  const again = await resumeRun(options.ports, runId(wanted), { caller });
+  return await resume(options, before, { caller });
+}
+
+async function resume(options: ApiOptions, before: RunRow, how: Parameters<typeof resumeRun>[2]): Promise<Answer> {
+  const { ids: again, differences = [] } = await resumeRun(options.ports, runId(before.id as JobId), how);
+  if (differences.length > 0) throw new HttpProblem("changed-shape", differences.join("; "));
   if (again.length === 0) {
-    const detail = `run ${wanted} is ${before.state} and has nothing that failed, was canceled or was skipped for it`;
+    const detail = `run ${before.id} is ${before.state} and has nothing that failed, was canceled or was skipped for it`;
     throw new HttpProblem("nothing-to-retry", detail);
   }
-  return { status: 200, body: { run: await knownRun(options, wanted), again } };
+  return { status: 200, body: { run: await knownRun(options, before.id as JobId), again } };
+}
+
+/** In one transaction, however many tasks there are: a run has one version. */
+async function renew(options: ApiOptions, wanted: JobId, caller: string): Promise<Answer> {
+  const before = await knownRun(options, wanted);
+  const newer = await newerRun(options.ports, options.registry, before).catch((error: unknown) => {
+    throw error instanceof PermanentError ? new HttpProblem("changed-shape", error.message) : error;
+  });
+  if (newer !== null) return await resume(options, before, { caller, newer });
+  const detail = `run ${wanted} of "${before.kind}" cannot go on by a newer version: only graphs of this release can`;
+  throw new HttpProblem("not-rerunnable", detail);
 }
 
 /** What was skipped because of these comes along; under `stop` that is not all that was skipped. */

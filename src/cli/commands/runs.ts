@@ -12,7 +12,8 @@ import { commandOf, readCommand, tableOf } from "../read-command.ts";
 export function runsCommand(world: World, out: Output): Command {
   const runs = new Command("runs");
   for (const command of [list, show, watch]) runs.addCommand(command(world, out));
-  runs.addCommand(steer(world, out, "retry", "go on from what failed; what succeeded is not repeated"));
+  const retry = steer(world, out, "retry", "go on from what failed; what succeeded is not repeated");
+  runs.addCommand(retry.option("--newest", "by the newest version of its graph, where that fits what has run"));
   runs.addCommand(steer(world, out, "cancel", "cancel a run and everything of it that is open"));
   runs.addCommand(steer(world, out, "rerun", "the whole run again, from its input and by the code of today"));
   runs.addCommand(signal(world, out));
@@ -103,9 +104,9 @@ function watch(world: World, out: Output): Command {
 function steer(world: World, out: Output, verb: "retry" | "cancel" | "rerun", description: string): Command {
   return commandOf(verb, description, `runs ${verb} 7`)
     .argument("<id>")
-    .action(async (id: string, _: object, command: Command) => {
+    .action(async (id: string, options: { newest?: true }, command: Command) => {
       const client = api(world, command);
-      const answer = await client.call(`${verb}Run`, { id });
+      const answer = await client.call(`${verb}Run`, { id }, options);
       if ("matched" in answer) {
         const bulk = await followBulk(client, out, answer);
         const run = await client.call("getRun", { id });

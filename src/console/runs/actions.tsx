@@ -20,7 +20,7 @@ interface RunActionsProps {
   readonly onDone: () => void;
 }
 
-export function RunActions({ run: { id, kind, state, finishedAt, progress }, map, onDone }: RunActionsProps) {
+export function RunActions({ run: { id, kind, shape, state, finishedAt, progress }, map, onDone }: RunActionsProps) {
   const { route } = useLocation();
   const [signal, setSignal] = useState<string | null>(null);
   const isOver = finishedAt !== null;
@@ -78,8 +78,20 @@ export function RunActions({ run: { id, kind, state, finishedAt, progress }, map
         <SignalForm run={id} kind={`${kind}.${signal}`} task={signal} onDone={onDone} onClose={() => setSignal(null)} />
       )}
       {isOver ? null : <Button text={words.shared.cancel} look="danger" onClick={() => void cancel()} />}
+      {shape === null || state === "DONE" ? null : (
+        <Button text={words.runs.renew} onClick={() => void renew(id, act)} />
+      )}
       <Button text={words.runs.rerun} onClick={() => void rerun()} />
       {mayRetry ? <Button text={words.runs.resume} look="primary" onClick={() => void retry()} /> : null}
     </div>
   );
+}
+
+async function renew(id: string, act: (work: () => Promise<void>) => Promise<void>): Promise<void> {
+  const { renewQuestion, renewText: text, renew: action } = words.runs;
+  if (!(await confirm({ title: renewQuestion(id), text, action }))) return;
+  await act(async () => {
+    const begun = await ask("POST /runs/:id/retry", { id }, { body: { newest: true } });
+    if ("again" in begun) say(words.runs.startAgain(begun.again.length, id));
+  });
 }

@@ -1,3 +1,4 @@
+import type { State } from "../../machine/state.ts";
 import { statement } from "../statement.ts";
 import { againMoves, endedKind, runAgain } from "./put-back.ts";
 import { drawEvents, events, history } from "./record.ts";
@@ -31,6 +32,52 @@ where run_id = $1::bigint and (id = any($2::bigint[]) or ((finished_at is not nu
 order by id
 for no key update`);
 
+/** Every job of the run that a newer definition decides about. Locks: jobs in id order, waiting. */
+export const lockOpen = statement<{ id: string }>("resume-lock-open")(`
+select id from belfry.job
+where run_id = $1::bigint and (state in ('FAILED', 'CANCELED', 'SKIPPED') or ((finished_at is not null)::int = 0 and state = 'PENDING' and blocked))
+order by id
+for no key update`);
+
+/** All tasks of the run with the names before them. $1 run $2 those that are locked. Locks nothing. */
+export const readStanding = statement<{
+  id: string;
+  task: string;
+  state: State;
+  not_taken: boolean;
+  is_open: boolean;
+  is_counted: boolean;
+  after: string[];
+}>("resume-standing")(`
+select j.id, j.task, j.state, j.not_taken, j.id = any($2::bigint[]) as is_open, j.end_counted as is_counted,
+  array(select p.task from belfry.edge e join belfry.job p on p.id = e.from_id where e.to_id = j.id) as after
+from belfry.job j where j.run_id = $1::bigint order by j.id`);
+
+/**
+ * Tasks and their run as a newer definition has them, without edges, which are written next. $1 run $2 tasks $3 tasks that it does not
+ * have $4 the run. What was started keeps its payload, and a signal that came early stays. Locks: rows that are locked already.
+ */
+export const renewTasks = statement<never>("resume-renew")(`
+with newer as materialized (
+  select * from jsonb_to_recordset($2::jsonb) as t (id bigint, lane text, "leaseMs" int, "maxAttempts" int, "retentionMs" bigint,
+    slots text, payload jsonb, "dueAt" float8, rule belfry.join_rule, least int, wide boolean, "hasCondition" boolean, "waitMs" bigint,
+    "forSignal" boolean)
+), unlinked as (
+  delete from belfry.edge where to_id = any(array(select id from newer)) or to_id = any($3::bigint[])
+), renewed as (
+  update belfry.job j set lane = n.lane, lease_ms = n."leaseMs", max_attempts = n."maxAttempts", retention_ms = n."retentionMs",
+    slot_keys = n.slots::text[], payload = case when j.signaled_at is null and j.attempt = 0 then coalesce(n.payload, 'null') else j.payload end,
+    due_at = case when j.attempt = 0 then coalesce(belfry.at(n."dueAt"), belfry.now()) else j.due_at end,
+    join_rule = n.rule, join_least = nullif(n.least, 1), wide = n.wide, has_condition = n."hasCondition", wait_ms = n."waitMs",
+    awaits_signal = n."forSignal"
+  from newer n where j.id = n.id
+)
+update belfry.run r set version = v.version, shape = v.shape, on_failure = v."onFailure", tolerate = v.tolerate,
+  retention_ms = v."retentionMs", continuation = case when r.continued_by is null then v.continuation else r.continuation end
+from jsonb_to_record($4::jsonb) as v (version int, shape text, "onFailure" belfry.on_failure, tolerate numeric, "retentionMs" bigint,
+  continuation jsonb)
+where r.id = $1::bigint`);
+
 /** A task that never ran keeps its due time: it may sleep. $1 ids $2 caller. Locks: rows that are locked already. */
 export const resumeJobs = statement<{ id: string }>("resume-put-back")(`
 with mine as materialized (
@@ -47,7 +94,7 @@ select id from moved order by id`);
 
 /**
  * Counters of everything that waits in the run, from its edges and states. An end that is not counted yet is still open.
- * A second statement after the locks: it must see what committed while they were waited for. $1 run.
+ * A second statement after the locks: it must see what committed while they were waited for. $1 run $2 tasks that it has no more.
  * Locks: rows that are locked already.
  */
 export const recount = statement<never>("resume-recount")(`
@@ -65,17 +112,17 @@ with waiting as materialized (
 ), added as (
   delete from belfry.pred_delta where to_id = any(array(select id from waiting))
 ), verdicts as (
-  select c.*, case when c.n = 0 then 'ready' else belfry.join_verdict(c.join_rule, c.open, c.ok - ${beforeEnough("c")}, c.bad) end as verdict
+  select c.*, case when c.id = any($2::bigint[]) then 'removed' when c.n = 0 then 'ready' else belfry.join_verdict(c.join_rule, c.open, c.ok - ${beforeEnough("c")}, c.bad) end as verdict
   from counted c
 ), mine as materialized (
-  select *, case verdict when 'upstream' then 1 when 'not taken' then 2 else 0 end as kind from verdicts
+  select *, case verdict when 'upstream' then 1 when 'not taken' then 2 when 'removed' then 3 else 0 end as kind from verdicts
 ), ${drawEvents}, moved as (
   update belfry.job j set preds_open = m.open, preds_ok = m.ok, preds_bad = m.bad, blocked = m.verdict = 'wait',
     due_at = case when m.verdict = 'ready' then ${releasedDue("j")} else j.due_at end,
     state = case when m.kind > 0 then 'SKIPPED' else 'PENDING' end::belfry.job_state,
     event_id = case when m.kind > 0 then d.ids[m.kind] else j.event_id end,
     finished_at = case when m.kind > 0 then belfry.now() end,
-    not_taken = m.verdict = 'not taken'
+    not_taken = m.verdict in ('not taken', 'removed')
   from mine m cross join drawn d where j.id = m.id
   returning j.event_id, j.id, j.state, j.attempt, j.generation, j.lane, m.verdict
 ), moves as (

@@ -35,8 +35,8 @@ export const cancelRows = (tasks: string, caller: string): string => `rows_of as
 export const afterRows = "(select count(*) from rows_of) >= 0";
 
 /** Runs of the rows of these tasks that did not succeed: they run again with them. $1 tasks. Locks: those runs in id order, waiting. */
-export const lockRows = statement<{ id: string }>("resume-rows")(`
-select id from belfry.run where starter_id = any($1::bigint[]) and state in ('FAILED', 'CANCELED')
+export const lockRows = statement<{ id: string; starter_id: string }>("resume-rows")(`
+select id, starter_id from belfry.run where starter_id = any($1::bigint[]) and state in ('FAILED', 'CANCELED')
 order by id
 for no key update`);
 

@@ -52,7 +52,7 @@ test("each statement of a system's daily life, used twice, answers and writes wh
 
 describe("random walks of the model under the watcher", () => {
   const seen: Effects = new Map();
-  const walks = sample(array(anyStep, { minLength: 60, maxLength: 60 }), { seed: 20, numRuns: 12 });
+  const walks = sample(array(anyStep, { minLength: 60, maxLength: 60 }), { seed: 21, numRuns: 12 });
 
   test.each(walks.map((steps, n) => ({ steps, n: n + 1 })))("walk $n is the reference store's", async ({ steps }) => {
     const world = await open(seen);

@@ -3,6 +3,8 @@ import { isSealed } from "../../../src/machine/seal.ts";
 import { keptPayload } from "../../../src/machine/debounce.ts";
 import type { Debounced, Json, NewJob } from "../../../src/machine/job.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
+import type { NewTask } from "../../../src/machine/run.ts";
+import { runLimits } from "../../../src/machine/run-limits.ts";
 import { type Inserted, type InsertResult } from "../../../src/machine/store.ts";
 import type { JobRow } from "./rows.ts";
 import { groupOf } from "./slots.ts";
@@ -68,6 +70,22 @@ export function insertOne(
   t.add(row, reason);
   if (row.state === "QUEUED") queued.push(row);
   return { id: idOf(row), created: true, isConflict: false };
+}
+
+/** A job of a graph; its edges are written beside it. */
+export function insertTask(t: Tables, runId: number, task: NewTask, queued: JobRow[]): number {
+  const from = {
+    runId,
+    task: task.task,
+    predsOpen: task.after.length,
+    join: task.join,
+    blocked: task.after.length > 0,
+    wide: task.after.length > runLimits.wideJoinOver,
+    hasCondition: task.hasCondition,
+    wait: task.wait ?? null,
+    dispatchWindowMs: 0,
+  };
+  return Number(insertOne(t, task.job, queued, from).id);
 }
 
 /** Joins the job of the newest burst while that waits and was never started; else begins one. */

@@ -1,26 +1,52 @@
 import { joinVerdict } from "../../../src/machine/join.ts";
 import type { JobId, RunId } from "../../../src/machine/job.ts";
-import { mergeAftermaths, noAftermath } from "../../../src/machine/outbox.ts";
-import type { RunStore } from "../../../src/machine/run.ts";
+import { type Aftermath, mergeAftermaths, noAftermath } from "../../../src/machine/outbox.ts";
+import { type Renewal, renewalOf } from "../../../src/machine/renewal.ts";
+import type { Resumed, RunStore } from "../../../src/machine/run.ts";
 import { isFinal } from "../../../src/machine/state.ts";
+import { renew, standingOf } from "./renew.ts";
 import { releasedDue } from "./resolve.ts";
 import type { JobRow, RunRow } from "./rows.ts";
 import { addDelta, runIdOf } from "./runs.ts";
 import { rowsOf } from "./each.ts";
 import { idOf, type Tables } from "./tables.ts";
 
-type Resumed = Awaited<ReturnType<RunStore["resumeRun"]>>;
+const nothing: Resumed = { ids: [], aftermath: noAftermath };
 
 /** Puts back what failed and what was skipped because of it, and recounts everything that waits. */
-export function resumeRun(t: Tables, id: RunId, { ids, caller }: Parameters<RunStore["resumeRun"]>[1]): Resumed {
+export function resumeRun(t: Tables, id: RunId, options: Parameters<RunStore["resumeRun"]>[1]): Resumed {
+  const { ids, caller, newer } = options;
   const run = t.runs.get(Number(id));
-  if (run === undefined || run.state === "CANCELING") return { ids: [], aftermath: noAftermath };
-  const picked = chosen(t, run, ids);
-  const rows = rowsOf(t, picked, ["FAILED", "CANCELED"]);
-  const again = picked.map((row) => reset(t, row, caller));
-  if (again.length === 0) return { ids: [], aftermath: noAftermath };
+  if (run === undefined || run.state === "CANCELING") return nothing;
+  const failed = chosen(t, run, ids);
+  const renewal = newer === undefined ? null : renewalOf(standingOf(t, run.id), newer.tasks);
+  if (renewal !== null && renewal.differences.length > 0) return { ...nothing, differences: renewal.differences };
+  const { open = new Set(), removed = [], jobs = [], again = failed.map(idOf) }: Partial<Renewal> = renewal ?? {};
+  const picked = again.map((each) => t.jobs.row(Number(each)));
+  if (picked.length + open.size + removed.length === 0 && !jobs.includes(null)) return nothing;
+  const rows = rowsOf(
+    t,
+    failed.filter((row) => !removed.includes(idOf(row))),
+    ["FAILED", "CANCELED"],
+  );
+  for (const row of picked) reset(t, row, caller);
+  const added = newer === undefined || renewal === null ? null : renew(t, run.id, newer, renewal);
+  const written = added === null ? again : [...removed, ...open, ...added.ids];
+  const aftermath = goOn(t, run.id, { ids: written, removed, rows, caller });
+  return { ids: written, aftermath: mergeAftermaths([{ ...noAftermath, outbox: added?.outbox ?? [] }, aftermath]) };
+}
+
+interface GoOn {
+  readonly ids: readonly JobId[];
+  readonly removed: readonly JobId[];
+  readonly rows: readonly RunRow[];
+  readonly caller: string | null | undefined;
+}
+
+function goOn(t: Tables, runId: number, { ids, removed, rows, caller }: GoOn): Aftermath {
+  const run = t.runs.row(runId);
   const members = t.inRun(run.id);
-  for (const row of members) if (row.state === "PENDING") recount(t, row, run);
+  for (const row of members) if (row.state === "PENDING") recount(t, row, run, removed);
   const counted = members.filter((row) => isFinal(row.state) && row.spread);
   for (const [key, delta] of Array.from(t.runDeltas.entries())) if (delta.runId === run.id) t.runDeltas.delete(key);
   t.runs.set(run.id, {
@@ -38,15 +64,15 @@ export function resumeRun(t: Tables, id: RunId, { ids, caller }: Parameters<RunS
     },
   });
   addDelta(t, run.id, {});
-  const ready = again.flatMap(({ id: jobId }) => t.jobs.get(jobId) ?? []).filter((row) => row.state === "PENDING");
+  const ready = ids.map((id) => t.jobs.row(Number(id))).filter((row) => row.state === "PENDING");
   const lanes = new Set(ready.filter((row) => !row.blocked).map((row) => row.lane));
-  const aftermath = { ...noAftermath, runs: [id], leftToRelay: [...lanes] };
+  const aftermath = { ...noAftermath, runs: [runIdOf(run.id)], leftToRelay: [...lanes] };
   const ofRows = rows.map(({ id: own }) => {
     const resumed = resumeRun(t, runIdOf(own), { caller });
     t.runs.set(own, { ...t.runs.row(own), state: "RUNNING", finishedAt: null, orphaned: true });
     return resumed.aftermath;
   });
-  return { ids: again.map(idOf), aftermath: mergeAftermaths([aftermath, ...ofRows]) };
+  return mergeAftermaths([aftermath, ...ofRows]);
 }
 
 const mayRunAgain = (row: JobRow): boolean =>
@@ -81,7 +107,7 @@ function reset(t: Tables, row: JobRow, caller: string | null | undefined): JobRo
 }
 
 /** Counters from the edges and states. An end that was not counted yet is still open: the next resolve counts it. */
-function recount(t: Tables, row: JobRow, run: RunRow): void {
+function recount(t: Tables, row: JobRow, run: RunRow, removed: readonly JobId[]): void {
   if (!row.blocked) return;
   const before = (t.predecessors.get(row.id)?.to ?? []).map((id) => t.jobs.row(id));
   const counted = before.filter((one) => isFinal(one.state) && one.spread);
@@ -92,12 +118,13 @@ function recount(t: Tables, row: JobRow, run: RunRow): void {
   const open = before.length - counted.length;
   for (const [key, delta] of Array.from(t.predDeltas.entries())) if (delta.toId === row.id) t.predDeltas.delete(key);
   const preds = { predsOpen: open, predsOk: ok, predsBad: bad };
-  const verdict = before.length === 0 ? "ready" : joinVerdict(row.join, { open, ok, bad });
+  const isRemoved = removed.includes(idOf(row));
+  const verdict = isRemoved ? "removed" : before.length === 0 ? "ready" : joinVerdict(row.join, { open, ok, bad });
   if (verdict === "wait" || verdict === "ready") {
     const dueAt = verdict === "ready" ? releasedDue(t, row) : row.dueAt;
     t.change(row, { ...preds, blocked: verdict === "wait", dueAt });
     return;
   }
-  const columns = { ...preds, blocked: false, notTaken: verdict === "not taken" };
+  const columns = { ...preds, blocked: false, notTaken: verdict !== "upstream" };
   t.move(row, { state: "SKIPPED", ...columns }, { reason: verdict });
 }

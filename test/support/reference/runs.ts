@@ -14,7 +14,7 @@ import {
 import { iso } from "../../../src/machine/units.ts";
 import type { Looks, RunLook, TaskLook } from "../looks.ts";
 import { isFinal } from "../../../src/machine/state.ts";
-import { insertOne } from "./insert.ts";
+import { insertOne, insertTask } from "./insert.ts";
 import { reopened } from "./orphans.ts";
 import { passSlots } from "./slots.ts";
 import type { Funnel, JobRow, RunRow } from "./rows.ts";
@@ -69,20 +69,7 @@ export function startRun(t: Tables, run: NewRun): Awaited<ReturnType<RunStore["s
   // A run without tasks is complete at once; its delta makes a resolve look.
   if (run.tasks.length === 0) addDelta(t, id, {});
   const queued: JobRow[] = [];
-  const ids = run.tasks.map((task) => {
-    const from = {
-      runId: id,
-      task: task.task,
-      predsOpen: task.after.length,
-      join: task.join,
-      blocked: task.after.length > 0,
-      wide: task.after.length > runLimits.wideJoinOver,
-      hasCondition: task.hasCondition,
-      wait: task.wait ?? null,
-      dispatchWindowMs: 0,
-    };
-    return Number(insertOne(t, task.job, queued, from).id);
-  });
+  const ids = run.tasks.map((task) => insertTask(t, id, task, queued));
   link(t, run, ids);
   if (run.sealed) passSlots(t, run.starterId === null ? null : Number(run.starterId));
   const { parentId } = run;

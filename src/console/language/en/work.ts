@@ -201,6 +201,10 @@ export const enWork = {
     retryQuestion: (kind: string, failed: number) => `Retry ${plural(failed, "failed task")} of ${kind}?`,
     rerunText: "A new run with the same input and today's code. This one stays as it is.",
     rerun: "Run again",
+    renewQuestion: (run: string) => `Go on with run ${run} by the newest version?`,
+    renewText:
+      "What succeeded stays. All that waits or did not succeed follows the graph of today's code, where that fits.",
+    renew: "Go on by the newest version",
     wasStarted: (run: string) => `Run ${run} was started`,
     showIt: "Show it",
     cancelQuestion: (run: string) => `Cancel run ${run}?`,

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import type { NewTask } from "../../../src/machine/run.ts";
+import { aJob, eachTest, type OpenStore } from "./fixture.ts";
+import { aRun, aTask, failed, workbench } from "./run-fixture.ts";
+
+/** load, then bill, then close; each by its name in the newer definitions. */
+const first = [aTask("load"), aTask("bill", [0]), aTask("close", [1])];
+
+interface Refused {
+  readonly newer: readonly NewTask[];
+  readonly differences: readonly string[];
+}
+
+export function renewalsContract(open: OpenStore): void {
+  describe("a resume by a newer definition", () => {
+    const at = eachTest(open);
+    const bench = async (tasks: readonly NewTask[] = first) => {
+      const { store } = at();
+      const made = await workbench(store, { tasks });
+      const renew = async (newer: readonly NewTask[]) => {
+        const run = aRun({ tasks: newer, version: 4, shape: "s4" });
+        const resumed = await store.resumeRun(made.runId, { newer: run, caller: "ada" });
+        made.take(resumed.aftermath.outbox);
+        made.take(await store.relay({ limit: 10 }));
+        return resumed;
+      };
+      return { store, ...made, renew };
+    };
+
+    test("keeps what succeeded, runs what failed, adds what is new and skips what is gone", async () => {
+      const { store, runId, end, renew, states } = await bench();
+      await end("load");
+      await end("bill", failed);
+      const job = aJob({ kind: "settlement.task", payload: { to: 2 }, maxAttempts: 9 });
+      const newer = [aTask("audit"), aTask("load"), aTask("bill", [0, 1], { job }), aTask("report", [2])];
+      expect((await renew(newer)).ids).toHaveLength(4);
+      expect(await states()).toEqual({
+        load: "SUCCESS",
+        bill: "PENDING",
+        close: "SKIPPED",
+        audit: "QUEUED",
+        report: "PENDING",
+      });
+      expect(await store.run(runId)).toMatchObject({ state: "RUNNING", version: 4, shape: "s4", total: 5 });
+      const close = (await store.tasks(runId)).find(({ task }) => task === "close");
+      const moves = close === undefined ? [] : await store.history(close.jobId);
+      expect(moves.map(({ to, reason }) => `${to} ${reason}`)).toEqual([
+        "SKIPPED upstream",
+        "PENDING resumed",
+        "SKIPPED removed",
+      ]);
+      expect(moves[1]?.caller).toBe("ada");
+      await end("audit");
+      const bill = (await store.tasks(runId)).find(({ task }) => task === "bill");
+      expect(bill).toMatchObject({ maxAttempts: 9, predecessors: { open: 0, ok: 2, bad: 0 } });
+      await end("bill");
+      await end("report");
+      expect(await store.run(runId)).toMatchObject({ state: "DONE", ok: 4, skipped: 1, failed: 0 });
+    });
+
+    test("changes what still waits in a run that is going, and brings a removed task back", async () => {
+      const { store, runId, end, claim, renew, states } = await bench();
+      const load = await claim("load");
+      expect(load?.state).toBe("RUNNING");
+      expect((await renew([aTask("load"), aTask("bill", [0])])).ids).toHaveLength(2);
+      expect(await states()).toEqual({ load: "RUNNING", bill: "PENDING", close: "SKIPPED" });
+      expect((await renew([aTask("load"), aTask("bill", [0]), aTask("close", [1])])).ids).toHaveLength(2);
+      expect(await states()).toEqual({ load: "RUNNING", bill: "PENDING", close: "PENDING" });
+      expect(await store.run(runId)).toMatchObject({ state: "RUNNING", total: 3, done: 0 });
+      await store.cancelRun(runId);
+      expect(await renew([aTask("load")])).toMatchObject({ ids: [] });
+      expect(await end("bill").catch(() => "refused")).toBe("refused");
+    });
+
+    test.each<Refused>([
+      {
+        newer: [aTask("bill"), aTask("close", [0])],
+        differences: ["removed: load, which is SUCCESS", "edges of bill: was load, is none"],
+      },
+      {
+        newer: [aTask("seed"), aTask("load", [0]), aTask("bill", [1]), aTask("close", [2])],
+        differences: ["edges of load: was none, is seed"],
+      },
+      {
+        newer: [aTask("load"), aTask("bill", [0]), aTask("close", [0, 1]), aTask("audit", [1])],
+        differences: ["edges from bill, which is RUNNING: was close, is audit, close"],
+      },
+    ])("is refused where what has run would not fit: $differences", async ({ newer, differences }) => {
+      const { store, runId, end, claim, renew, states } = await bench();
+      await end("load");
+      await claim("bill");
+      const [before, tasks] = [await store.run(runId), await states()];
+      expect(await renew(newer)).toMatchObject({ ids: [], differences });
+      expect(await store.run(runId)).toEqual(before);
+      expect(await states()).toEqual(tasks);
+    });
+  });
+}
