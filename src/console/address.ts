@@ -23,6 +23,7 @@ export const addresses = {
   runs: `${base}/runs`,
   run: (id: string) => `${base}/runs/${id}`,
   deadLetters: `${base}/dead-letters`,
+  deadLettersOf: (ended: string) => `${base}/dead-letters${ended === "" ? "" : `?ended=${encodeURIComponent(ended)}`}`,
   lanes: `${base}/lanes`,
   locks: `${base}/locks`,
   activity: `${base}/activity`,

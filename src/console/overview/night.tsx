@@ -15,7 +15,8 @@ import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { ask } from "../http.ts";
-import { isoTime, namedDay } from "../jobs/filter.ts";
+import { RangePicker } from "../filter/range-picker.tsx";
+import { edgesOf, isoTime } from "../filter/range.ts";
 import { numberText } from "../language/number.ts";
 import { useResource } from "../resource.ts";
 import type { NightReply } from "../../insight/night.ts";
@@ -23,39 +24,34 @@ import { BarLine, countOf, hrefOf, moveAmongBars, type NightRow } from "./night-
 import { words } from "../language/words.ts";
 
 const rowsShown = 10;
-const spans = (["last-night", "today", "day"] as const).map((value) => ({ value, name: words.night.spans[value] }));
 const groupings = (["schedule", "kind", "lane"] as const).map((value) => ({ value, name: words.labels[value] }));
 
-/** What the address asks for: two times, or a span up to now. */
-function rangeOf({ from = "", to = "", span = "last-night" }: Readonly<Record<string, string>>): TimeScale {
-  const [since, until, now] = [Date.parse(from), Date.parse(to), currentTime()];
-  if (since < until) return { from: since, to: until };
-  return { from: namedDay(span, now)?.[0] ?? now - 86_400_000, to: now };
+/** What the address asks for; without it from the last evening on. What is still to come is left out. */
+function spanOf(range: string): TimeScale {
+  const now = currentTime();
+  const [from, to] = edgesOf(range, now) ?? [edgesOf("last-night", now)?.[0] ?? null, null];
+  const until = Math.min(to ?? now, now);
+  return { from: from ?? until - 86_400_000, to: until };
 }
 
 /** The night on one scale of time: each run a bar, what failed first. */
 export function Night() {
   const { query, route } = useLocation();
   const [isWhole, setWhole] = useState(false);
-  const { by = "schedule", from = "", to = "", span = "last-night" } = query;
+  const { by = "schedule", range = "" } = query;
   const load = (signal: AbortSignal): Promise<NightReply> => {
-    const { from: since, to: until } = rangeOf(query);
-    return ask("GET /night", { from: isoTime(since), to: isoTime(until), by }, { signal });
+    const { from, to } = spanOf(range);
+    return ask("GET /night", { from: isoTime(from), to: isoTime(to), by }, { signal });
   };
-  const found = useResource(`night ${by} ${from} ${to} ${span}`, load, { again: "slow" });
+  const found = useResource(`night ${by} ${range}`, load, { again: "slow" });
   const go = (fields: Readonly<Record<string, string>>): void =>
-    route(`${addresses.overview}?${new URLSearchParams({ by, span, ...fields })}`, true);
+    route(`${addresses.overview}?${new URLSearchParams({ by, range, ...fields })}`, true);
   return (
     <Card
       title={words.night.title}
       about={
         <>
-          <Tabs
-            label={words.shared.span}
-            among={spans}
-            value={from === "" ? span : ""}
-            onChoose={(value) => go({ span: value })}
-          />
+          <RangePicker of="night" value={range} onRange={(value) => go({ range: value })} />
           <span class="space" />
           <Tabs label={words.kinds.group} among={groupings} value={by} onChoose={(value) => go({ by: value })} />
         </>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { words } from "../language/words.ts";
+import { myZone } from "../time.ts";
 
 interface ButtonProps {
   readonly text: string;
@@ -128,23 +129,25 @@ interface ClockFieldProps {
   readonly name: string;
   /** As it was written: `2026-11-21 08:00`. */
   readonly value: string;
+  readonly isOptional?: boolean;
   readonly onWrite: (value: string) => void;
 }
 
 /** A day and a time of 24 hours. `datetime-local` would write twelve hours in an English browser, and other times on the page do not. */
-export const ClockField = ({ name, value, onWrite }: ClockFieldProps) => (
+export const ClockField = ({ name, value, isOptional = false, onWrite }: ClockFieldProps) => (
   <label>
     {name}
     <input
       class="field mono"
-      required
+      required={!isOptional}
       size={16}
       maxLength={16}
       placeholder="2026-11-21 08:00"
       autocomplete="off"
       value={value}
       onInput={({ currentTarget }) => {
-        currentTarget.setCustomValidity(isClock(currentTarget.value) ? "" : words.time.badClock(currentTarget.value));
+        const { value: text } = currentTarget;
+        currentTarget.setCustomValidity(text === "" || isClock(text) ? "" : words.time.badClock(text));
         onWrite(currentTarget.value);
       }}
     />
@@ -160,3 +163,9 @@ function isClock(text: string): boolean {
 
 /** What the API reads. */
 export const localTimeOf = (text: string): string => text.trim().replace(" ", "T");
+
+const local = new Intl.DateTimeFormat("sv-SE", { timeZone: myZone, dateStyle: "short", timeStyle: "short" });
+
+/** By the reader's clock; empty for no time. */
+export const clockOf = (at: number | null): string => (at === null ? "" : local.format(at));
+export const clockTime = (text: string): number => Date.parse(localTimeOf(text));

@@ -5,10 +5,21 @@ export { Card, Empty, ScreenHead } from "./card.tsx";
 export { type Column, column } from "./column.tsx";
 export { DataTable } from "./data-table.tsx";
 export { ConfirmDialog, Dialog, FormDialog, answerTo, confirm } from "./dialog.tsx";
-export { Button, ClockField, Form, FormField, Named, Select, TextField, localTimeOf } from "./form.tsx";
+export {
+  Button,
+  ClockField,
+  Form,
+  FormField,
+  Named,
+  Select,
+  TextField,
+  clockOf,
+  clockTime,
+  localTimeOf,
+} from "./form.tsx";
 export { Icon, type IconName } from "./icon.tsx";
 export { JsonView } from "./json.tsx";
-export { Failure, Loaded, later } from "./loaded.tsx";
+export { Failure, Loaded, Older, later } from "./loaded.tsx";
 export {
   ErrorText,
   JobBadge,

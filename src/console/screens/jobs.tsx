@@ -1,4 +1,4 @@
-import { Button, Empty, Failure, later, ScreenHead, Select } from "../parts/index.ts";
+import { Button, Empty, Failure, later, ScreenHead } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
@@ -6,6 +6,7 @@ import type { CountReply } from "../language/number.ts";
 import { currentTime } from "../clock.ts";
 import { ask } from "../http.ts";
 import { FilterBar, FilterProblems } from "../filter/filter-bar.tsx";
+import { RangePicker } from "../filter/range-picker.tsx";
 import { withTerm } from "../filter/terms.ts";
 import { suggest } from "../jobs/completion.ts";
 import { BulkBar } from "../jobs/bulk-bar.tsx";
@@ -61,12 +62,22 @@ export function JobsScreen() {
   return (
     <div class="fill">
       <ScreenHead title={words.places.jobs} tab={text === "" ? words.places.jobs : words.jobs.titleOf(text)}>
-        <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
         <span class="space" />
-        <Ended filter={text} onFilter={apply} />
         {asked === null ? null : <CopyList filter={asked} jobs={rows.jobs} />}
         <EnqueueButton />
       </ScreenHead>
+      <div class="line bulk">
+        <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
+        <span class="space" />
+        {(["created", "ended"] as const).map((of) => (
+          <RangePicker
+            key={of}
+            of={of}
+            value={filter.terms.find(({ field }) => field === of)?.value ?? ""}
+            onRange={(value) => apply(withTerm(text, of, value === "" ? null : value))}
+          />
+        ))}
+      </div>
       <FilterBar
         text={text}
         label={words.jobs.filter}
@@ -93,16 +104,6 @@ export function JobsScreen() {
     </div>
   );
 }
-
-/** One click for the spans that are wanted most. */
-const Ended = ({ filter, onFilter }: { readonly filter: string; readonly onFilter: (filter: string) => void }) => (
-  <Select
-    label={words.jobs.ended.name}
-    of={Object.entries(words.jobs.ended.spans)}
-    value={/(?:^|\s)ended:(\S+)/.exec(filter)?.[1] ?? ""}
-    onChoose={(value) => onFilter(withTerm(filter, "ended", value === "" ? null : value))}
-  />
-);
 
 function totalOf({ state }: JobQuery, counts: JobCountsReply | null): CountReply | null {
   if (counts === null) return null;

@@ -1,10 +1,11 @@
-import { Audits, Button, Loaded, Paused, ScreenHead } from "../parts/index.ts";
+import { Audits, Button, Loaded, Older, Paused, ScreenHead } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
+import { RangePicker } from "../filter/range-picker.tsx";
 import { ApiError, ask } from "../http.ts";
 import { useKeys } from "../keys.ts";
-import { useResource } from "../resource.ts";
+import { useAnswer, useResource } from "../resource.ts";
 import { startScheduleOnce, toggleSchedule } from "../schedules/actions.tsx";
 import { BackfillForm } from "../schedules/backfill-form.tsx";
 import { NextFires } from "../schedules/next-fires.tsx";
@@ -63,9 +64,34 @@ function plannedText(occurrences: readonly OccurrenceReply[]): string {
   return planned === 0 ? "" : words.schedules.plannedAhead(planned);
 }
 
+interface ChosenProps {
+  readonly id: string;
+  readonly nominal: string;
+  readonly before: string;
+  readonly onOlder: (cursor: string) => void;
+}
+
+/** The times of a range, the newest first. */
+function Chosen({ id, nominal, before, onOlder }: ChosenProps) {
+  const asked = { id, cursor: before, limit: 100 };
+  const found = useAnswer("GET /schedules/:id/occurrences", asked, { again: "slow", range: ["nominal", nominal] });
+  return (
+    <Loaded of={found}>
+      {(page) => (
+        <>
+          <OccurrenceTable occurrences={page.occurrences} />
+          <Older cursor={page.nextCursor} onOlder={onOlder} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
 function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly onDone: () => void }) {
   const { id, kind, expression, timezone, paused } = schedule;
-  const { route } = useLocation();
+  const { query, path, route } = useLocation();
+  const { nominal = "", before = "" } = query;
+  const go = (fields: Readonly<Record<string, string>>): void => route(`${path}?${new URLSearchParams(fields)}`);
   const { occurrences, next } = schedule.times;
   useKeys([
     { keys: "p", does: words.schedules.pauseKey, run: () => void toggleSchedule(schedule, onDone) },
@@ -115,9 +141,14 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
           <span class="dim">{plannedText(occurrences)}</span>
           <span class="space" />
           <SquareLegend />
+          <RangePicker of="nominal" value={nominal} onRange={(value) => go({ nominal: value })} />
         </header>
         <WhyTime schedule={schedule} />
-        <OccurrenceTable occurrences={occurrences} />
+        {nominal === "" ? (
+          <OccurrenceTable occurrences={occurrences} />
+        ) : (
+          <Chosen {...{ id, nominal, before }} onOlder={(cursor) => go({ nominal, before: cursor })} />
+        )}
       </section>
       <Audits target={`/schedules/${encodeURIComponent(id)}`} />
     </>

@@ -1,4 +1,3 @@
-import type { Part, Sentence } from "../part.ts";
 import { numberText, type Count } from "../number.ts";
 
 const rules = new Intl.PluralRules("en");
@@ -132,6 +131,8 @@ export const enShared = {
   /** Words that many places share. */
   shared: {
     close: "Close",
+    older: "Older",
+    show: "Show",
     dismiss: "Dismiss",
     undo: "Undo",
     tryAgain: "Try again",
@@ -168,10 +169,20 @@ export const enShared = {
     none: "Nothing was changed by hand here, as far as the newest changes go back",
     columns: { who: "Who", what: "What", answer: "Answer", sent: "Sent" },
     object: "Object: /runs/1",
-    before: (at: Part): Sentence => ["before ", at],
-    untilNow: "Until now",
-    older: "Older changes",
     changesBefore: "What changed before it began",
+  },
+  ranges: {
+    of: {
+      ended: "Ended at any time",
+      created: "Created at any time",
+      at: "At any time",
+      nominal: "The newest times",
+      night: "Since last evening",
+    },
+    spans: { "<1h": "Last hour", "last-night": "Last night", today: "Today", yesterday: "Yesterday", "<7d": "7 days" },
+    since: "Since the deployment",
+    between: "From … to …",
+    noRelease: "No deployment is known",
   },
   filter: {
     write: "Write a filter",

@@ -46,7 +46,6 @@ export const enSystem = {
   },
   night: {
     title: "The night",
-    spans: { "last-night": "Since last evening", today: "Today", day: "24 hours" },
     how: "Each bar is a run, light while it waited. Point at it, or use the arrow keys; Enter opens it.",
     none: "Nothing ran in this time: choose a longer one, or kinds for jobs without a schedule",
     all: (rows: number) => `Show all ${numberText(rows)} rows`,

@@ -60,17 +60,6 @@ export const enWork = {
       due: "time",
       held: "yes or no",
     },
-    ended: {
-      name: "Ended",
-      spans: {
-        "": "Ended at any time",
-        "last-night": "Ended last night",
-        "<1h": "Ended in the last hour",
-        today: "Ended today",
-        yesterday: "Ended yesterday",
-        "<7d": "Ended in 7 days",
-      },
-    },
     copy: { name: "Copy", link: "Link", command: "Command", csv: "Loaded rows as CSV" },
   },
   job: {
@@ -167,7 +156,6 @@ export const enWork = {
   runs: {
     states: { RUNNING: "Running", CANCELING: "Canceling", DONE: "Done", FAILED: "Failed", CANCELED: "Canceled" },
     doneWith: (failed: number, total: number) => `Done with ${plural(failed, "dead letter")} of ${numberText(total)}`,
-    older: "Older runs",
     noneInState: "No run matches",
     noneYet: "No runs yet",
     whatItIs: (graph: Part, fanOut: Part): Sentence => [

@@ -115,6 +115,8 @@ export const koShared: typeof enShared = {
   },
   shared: {
     close: "닫기",
+    older: "이전",
+    show: "보기",
     dismiss: "지우기",
     undo: "되돌리기",
     tryAgain: "다시 시도",
@@ -150,10 +152,20 @@ export const koShared: typeof enShared = {
     none: "최근의 변경 가운데 사람이 여기서 바꾼 것은 없습니다",
     columns: { who: "누가", what: "무엇을", answer: "응답", sent: "보낸 값" },
     object: "대상: /runs/1",
-    before: (at) => [at, " 이전"],
-    untilNow: "지금까지",
-    older: "이전 변경",
     changesBefore: "시작 전에 바뀐 것",
+  },
+  ranges: {
+    of: {
+      ended: "끝난 시각: 전체",
+      created: "만든 시각: 전체",
+      at: "시각: 전체",
+      nominal: "최근 시각",
+      night: "어제 저녁부터",
+    },
+    spans: { "<1h": "지난 1시간", "last-night": "어젯밤", today: "오늘", yesterday: "어제", "<7d": "7일" },
+    since: "배포 이후",
+    between: "직접 정하기…",
+    noRelease: "알려진 배포가 없습니다",
   },
   filter: {
     write: "필터 쓰기",

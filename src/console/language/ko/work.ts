@@ -52,17 +52,6 @@ export const koWork: typeof enWork = {
       due: "시각",
       held: "yes 또는 no",
     },
-    ended: {
-      name: "끝난 시각",
-      spans: {
-        "": "끝난 시각: 전체",
-        "last-night": "어젯밤에 끝남",
-        "<1h": "지난 1시간에 끝남",
-        today: "오늘 끝남",
-        yesterday: "어제 끝남",
-        "<7d": "7일 안에 끝남",
-      },
-    },
     copy: { name: "복사", link: "링크", command: "명령어", csv: "불러온 행을 CSV로" },
   },
   job: {
@@ -155,7 +144,6 @@ export const koWork: typeof enWork = {
   runs: {
     states: { RUNNING: "진행 중", CANCELING: "취소 중", DONE: "완료", FAILED: "실패", CANCELED: "취소됨" },
     doneWith: (failed, total) => `완료, ${numberText(total)}개 중 데드 레터 ${numberText(failed)}개`,
-    older: "이전 실행",
     noneInState: "일치하는 실행이 없습니다",
     noneYet: "아직 실행이 없습니다",
     whatItIs: (graph, fanOut) => [
