@@ -1,10 +1,8 @@
-import { Card, type Column, column, DataTable, type IconName, JobLink, Tag, Time } from "../parts/index.ts";
+import { Card, type Column, column, DataTable, JobLink, Tag, type TagProps, Time } from "../parts/index.ts";
 import type { WorkerReply } from "../../insight/workers.ts";
 import { words } from "../language/words.ts";
 
-const looks: Readonly<
-  Record<WorkerReply["status"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy"; text: string }>
-> = {
+const looks: Readonly<Record<WorkerReply["status"], TagProps>> = {
   busy: { icon: "RUNNING", tone: "busy", text: words.lanes.statuses.busy },
   idle: { icon: "SUCCESS", tone: "good", text: words.lanes.statuses.idle },
   silent: { icon: "PENDING", tone: "dim", text: words.lanes.statuses.silent },

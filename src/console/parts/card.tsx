@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { words } from "../language/words.ts";
+import { Button } from "./form.tsx";
 
 interface CardProps {
   readonly title: string;
@@ -25,13 +27,16 @@ interface EmptyProps {
   readonly title: string;
   readonly text?: ComponentChildren;
   readonly children?: ComponentChildren;
+  /** Takes away the filter that matches nothing. */
+  readonly onClear?: () => void;
 }
 
 /** Nothing to show, and what to do about it. */
-export const Empty = ({ title, text, children = text }: EmptyProps) => (
+export const Empty = ({ title, text, onClear, children = text }: EmptyProps) => (
   <div class="empty">
     <p class="empty-title">{title}</p>
     {children === undefined ? null : <div class="empty-text">{children}</div>}
+    {onClear === undefined ? null : <Button text={words.filter.clear} onClick={onClear} />}
   </div>
 );
 

@@ -137,7 +137,7 @@ function Head<T>({ column, index, sorted, setSorted, order, onOrder }: HeadProps
   const isDown = isHere && sorted.isDown;
   const isSorted = isHere || (own !== undefined && own === order);
   const sort = (): void =>
-    own === undefined ? setSorted({ column: index, isDown: isHere && !isDown }) : onOrder?.(own);
+    own === undefined ? setSorted({ column: index, isDown: isHere ? !isDown : isNumber === true }) : onOrder?.(own);
   return (
     <th
       scope="col"

@@ -32,6 +32,7 @@ export {
   RowLink,
   StateBadge,
   Tag,
+  type TagProps,
   orNothing,
   zeroOr,
 } from "./marks.tsx";

@@ -43,7 +43,7 @@ export const Legend = ({ of }: { readonly of: readonly { readonly look: string; 
   </span>
 );
 
-interface TagProps {
+export interface TagProps {
   readonly icon: IconName;
   readonly tone: "good" | "bad" | "warn" | "dim" | "busy";
   readonly text: string;

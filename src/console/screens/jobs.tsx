@@ -98,8 +98,10 @@ export function JobsScreen() {
       )}
       {rows.jobs.length > 0 ? (
         <JobTable rows={rows} selection={selection} current={current} />
-      ) : rows.isLoading || rows.error !== null || asked === null ? null : (
-        <NoJobs isFiltered={text !== ""} onClear={() => apply("")} />
+      ) : rows.isLoading || rows.error !== null || asked === null ? null : text === "" ? (
+        <NoJobs />
+      ) : (
+        <Empty title={words.jobs.noMatch} onClear={() => apply("")} />
       )}
     </div>
   );
@@ -114,17 +116,12 @@ function totalOf({ state }: JobQuery, counts: JobCountsReply | null): CountReply
   };
 }
 
-const NoJobs = ({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) =>
-  isFiltered ? (
-    <Empty title={words.jobs.noMatch}>
-      <Button text={words.filter.clear} onClick={onClear} />
-    </Empty>
-  ) : (
-    <Empty title={words.jobs.noneYet}>
-      <p>{words.jobs.howToBegin(<code>jobs/</code>)}</p>
-      <pre class="command">npx belfry jobs enqueue hello</pre>
-    </Empty>
-  );
+const NoJobs = () => (
+  <Empty title={words.jobs.noneYet}>
+    <p>{words.jobs.howToBegin(<code>jobs/</code>)}</p>
+    <pre class="command">npx belfry jobs enqueue hello</pre>
+  </Empty>
+);
 
 function EnqueueButton() {
   const [isOpen, setOpen] = useState(false);

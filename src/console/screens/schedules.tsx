@@ -55,8 +55,10 @@ export function SchedulesScreen() {
       />
       <FilterProblems problems={filter.problems} />
       {rows.error === null ? null : <Failure error={rows.error} onRetry={rows.reload} />}
-      {rows.total === null || rows.total === 0 ? (
-        <None isAsked={rows.total !== null && isUsable} isFiltered={text !== ""} onClear={() => apply("")} />
+      {rows.total === null || !isUsable ? null : rows.total === 0 && text === "" ? (
+        <None />
+      ) : rows.total === 0 ? (
+        <Empty title={words.schedules.noMatch} onClear={() => apply("")} />
       ) : (
         <>
           <OutcomeTable
@@ -93,22 +95,9 @@ const tabs = [
 
 const stateIn = (filter: string): string => /(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? "";
 
-interface NoneProps {
-  readonly isAsked: boolean;
-  readonly isFiltered: boolean;
-  readonly onClear: () => void;
-}
-
-function None({ isAsked, isFiltered, onClear }: NoneProps) {
-  if (!isAsked) return null;
-  return isFiltered ? (
-    <Empty title={words.schedules.noMatch}>
-      <Button text={words.filter.clear} onClick={onClear} />
-    </Empty>
-  ) : (
-    <Empty
-      title={words.schedules.noneYet}
-      text={words.schedules.howToAdd(<code>defineSchedule</code>, <code>jobs/</code>)}
-    />
-  );
-}
+const None = () => (
+  <Empty
+    title={words.schedules.noneYet}
+    text={words.schedules.howToAdd(<code>defineSchedule</code>, <code>jobs/</code>)}
+  />
+);

@@ -56,8 +56,6 @@ export const enSystem = {
     periods: { 24: "24 hours", 168: "7 days", 720: "30 days" },
     group: "Group",
     groups: { kind: "By kind", lane: "By lane" },
-    order: "Order",
-    orders: { slow: "Slowest first", failing: "Most failing first", waiting: "Longest waiting first" },
     compared: "Compared with",
     against: { same: "the period before", 24: "a day earlier", 168: "a week earlier", 672: "four weeks earlier" },
     allLanes: (lane: string) => `Lane ${lane}: show all`,

@@ -49,8 +49,6 @@ export const koSystem: typeof enSystem = {
     periods: { 24: "24시간", 168: "7일", 720: "30일" },
     group: "묶음",
     groups: { kind: "종류별", lane: "레인별" },
-    order: "순서",
-    orders: { slow: "느린 순", failing: "실패가 많은 순", waiting: "오래 기다린 순" },
     compared: "비교 기간",
     against: { same: "바로 앞 기간", 24: "하루 전", 168: "일주일 전", 672: "4주 전" },
     allLanes: (lane) => `레인 ${lane}: 전체 보기`,
