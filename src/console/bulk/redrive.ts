@@ -69,6 +69,6 @@ function factsOf(groups: readonly FailureGroup[], kinds: readonly string[], jobs
     [words.bulk.kinds(""), kinds.join(", ")],
     [words.redrive.causes, [...causes, ...more].join(" · ")],
     [words.bulk.states(""), words.states.FAILED],
-    [words.labels.jobs, jobs],
+    [words.places.jobs, jobs],
   ] as const;
 }

@@ -29,7 +29,7 @@ export const SlotTable = ({ title, slots, onDone }: SlotTableProps) => (
           by: ({ taken, size }) => taken / size,
           cell: ({ taken, size }) => (
             <>
-              <meter min={0} max={size} value={taken} aria-label={words.lanes.inUseOf(taken, size)} />
+              <progress max={size} value={taken} aria-label={words.lanes.inUseOf(taken, size)} />
               <span class="number">{` ${taken}/${size}`}</span>
             </>
           ),

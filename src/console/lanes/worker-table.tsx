@@ -41,7 +41,7 @@ const columns: readonly Column<WorkerReply>[] = [
     ),
   },
   column.time(words.lanes.seen, "seenAt"),
-  column.number(words.lanes.ended, "ended"),
+  column.number(words.labels.ended, "ended"),
   column.number(words.labels.failed, "failed"),
   column.number(words.lanes.statuses.lost, "lost"),
 ];

@@ -15,7 +15,8 @@ export const percentOf = (at: number, { from, to }: TimeScale): number =>
 /** From one time to another on it, as a style. */
 export function boxOn(from: number, to: number, scale: TimeScale) {
   const left = percentOf(from, scale);
-  return { left: `${left}%`, width: `${percentOf(to, scale) - left}%` };
+  // Also the narrowest bar at the end is seen.
+  return { left: `min(${left}%, 100% - 3px)`, width: `${percentOf(to, scale) - left}%` };
 }
 
 interface Tick {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Column } from "./column.tsx";
 import { Icon } from "./icon.tsx";
 import { useKeptPlace } from "./kept-place.ts";
@@ -54,7 +54,7 @@ function Table<T>(props: DataTableProps<T>) {
   const to = height === undefined ? rows.length : Math.min(view.to, rows.length);
   useEffect(() => onView?.(view.from, view.to), [view.from, view.to, rows.length]);
   useEffect(() => scrollIntoView(body.current, current, height ?? lineHeight), [current]);
-  const order = sortedRows(rows, columns, sorted);
+  const order = useMemo(() => sortedRows(rows, columns, sorted), [rows, sorted]);
   const shown = Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
   const keyOf = (index: number): string => {
     const row = order.at(index);

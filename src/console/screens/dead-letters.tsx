@@ -124,7 +124,7 @@ const columnsOf = ({ marked, toggle, redrive, ended }: Marking): readonly Column
       />
     ),
   },
-  column.number(names.jobs, "jobs", { class: "strong" }),
+  column.number(words.places.jobs, "jobs", { class: "strong" }),
   column.link(names.kind, "kind", ({ kind, fingerprint }) =>
     addresses.jobsWith(
       withTerm(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`, "ended", ended === "" ? null : ended),

@@ -63,12 +63,6 @@ export function JobsScreen() {
     <div class="fill">
       <ScreenHead title={words.places.jobs} tab={text === "" ? words.places.jobs : words.jobs.titleOf(text)}>
         <span class="space" />
-        {asked === null ? null : <CopyList filter={asked} jobs={rows.jobs} />}
-        <EnqueueButton />
-      </ScreenHead>
-      <div class="line bulk">
-        <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
-        <span class="space" />
         {(["created", "ended"] as const).map((of) => (
           <RangePicker
             key={of}
@@ -77,7 +71,10 @@ export function JobsScreen() {
             onRange={(value) => apply(withTerm(text, of, value === "" ? null : value))}
           />
         ))}
-      </div>
+        {asked === null ? null : <CopyList filter={asked} jobs={rows.jobs} />}
+        <EnqueueButton />
+      </ScreenHead>
+      <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
       <FilterBar
         text={text}
         label={words.jobs.filter}

@@ -10,7 +10,7 @@ import { Funnel } from "../runs/funnel.tsx";
 import { TaskGraph } from "../runs/graph.tsx";
 import { TaskGrid } from "../runs/grid.tsx";
 import { FailedList } from "../runs/failed-list.tsx";
-import { type LoadedMap, listedTasks, loadedMap, type TaskOrder, type TaskSet } from "../runs/run-map.ts";
+import { type LoadedMap, listedTasks, loadedMap, type TaskSet } from "../runs/run-map.ts";
 import { TaskBar } from "../runs/task-bar.tsx";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
@@ -137,8 +137,8 @@ function Tasks({ map, search }: { readonly map: LoadedMap; readonly search: stri
   const isBad = map.tasks.length > smallRun && map.tasks.some(({ state }) => state !== "SUCCESS");
   const [set, setSet] = useState<TaskSet>(isBad && search === "" ? "bad" : "all");
   const [text, setText] = useState(search);
-  const [order, setOrder] = useState<TaskOrder>(map.tasks.length > smallRun ? "state" : "start");
-  const shown = useMemo(() => listedTasks(map.tasks, { set, text, order }), [map, set, text, order]);
+  const isLarge = map.tasks.length > smallRun;
+  const shown = useMemo(() => listedTasks(map.tasks, { set, text, isLarge }), [map, set, text]);
   return (
     <>
       <TaskBar tasks={map.tasks} shown={shown.length} set={set} text={text} onSet={setSet} onText={setText} />
@@ -153,7 +153,7 @@ function Tasks({ map, search }: { readonly map: LoadedMap; readonly search: stri
           />
         </Empty>
       ) : (
-        <TaskGrid map={map} shown={shown} order={order} onOrder={setOrder} />
+        <TaskGrid map={map} shown={shown} />
       )}
     </>
   );

@@ -126,7 +126,7 @@ const comingColumns: readonly Column<Coming>[] = [
 type Due = UpcomingReply["jobs"][number];
 
 const dueColumns: readonly Column<Due>[] = [
-  column.number(words.labels.jobs, "jobs"),
+  column.number(words.places.jobs, "jobs"),
   column.link(names.schedule, "schedule", ({ schedule }) => addresses.schedule(schedule ?? "")),
   column.link(names.kind, "kind", ({ kind, lane }) => dueJobs(kind, lane)),
   column.text(names.lane, "lane", { class: "dim" }),
@@ -184,7 +184,7 @@ const loadColumnsOf = (onLane: (lane: string) => void): readonly Column<Load>[] 
     cell: ({ lane }) => <Button text={lane} look="small" onClick={() => onLane(lane)} />,
   },
   column.number(loadColumns.times, "times", { isNumber: false }),
-  column.number(words.labels.jobs, "jobs", { isNumber: false }),
+  column.number(words.places.jobs, "jobs", { isNumber: false }),
   {
     name: loadColumns.work,
     isNamed: true,

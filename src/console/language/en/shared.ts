@@ -89,7 +89,6 @@ export const enShared = {
     ended: "Ended",
     error: "Error",
     failed: "Failed",
-    jobs: "Jobs",
     key: "Key",
     kind: "Kind",
     lane: "Lane",

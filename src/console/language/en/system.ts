@@ -113,7 +113,6 @@ export const enSystem = {
     statuses: { busy: "Busy", idle: "Idle", silent: "Silent", lost: "Lost" },
     runningNow: "Running now",
     seen: "Seen",
-    ended: "Ended",
     ofVersion: (id: string, version: string) => `${id}, version ${version}`,
     beat: (at: Part): Sentence => ["beat ", at],
   },

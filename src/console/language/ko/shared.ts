@@ -74,7 +74,6 @@ export const koShared: typeof enShared = {
     ended: "끝",
     error: "오류",
     failed: "실패",
-    jobs: "작업",
     key: "키",
     kind: "종류",
     lane: "레인",

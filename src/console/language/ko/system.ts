@@ -97,7 +97,6 @@ export const koSystem: typeof enSystem = {
     statuses: { busy: "바쁨", idle: "쉼", silent: "조용함", lost: "사라짐" },
     runningNow: "지금 실행 중",
     seen: "마지막으로 보임",
-    ended: "끝남",
     ofVersion: (id, version) => `${id}, 버전 ${version}`,
     beat: (at) => ["하트비트 ", at],
   },
