@@ -9,6 +9,7 @@ import {
   RowLink,
   type TimeScale,
   Tabs,
+  Time,
 } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
@@ -34,14 +35,25 @@ function spanOf(range: string): TimeScale {
   return { from: from ?? until - 86_400_000, to: until };
 }
 
+interface Shown extends NightReply {
+  /** When each deployment was, the oldest first. */
+  readonly releases: readonly string[];
+}
+
 /** The night on one scale of time: each run a bar, what failed first. */
 export function Night() {
   const { query, route } = useLocation();
   const [isWhole, setWhole] = useState(false);
   const { by = "schedule", range = "" } = query;
-  const load = (signal: AbortSignal): Promise<NightReply> => {
+  const load = async (signal: AbortSignal): Promise<Shown> => {
     const { from, to } = spanOf(range);
-    return ask("GET /night", { from: isoTime(from), to: isoTime(to), by }, { signal });
+    const between = { createdFrom: isoTime(from), createdTo: isoTime(to) };
+    // Who may see only some kinds sees no deployments.
+    const [night, { audits }] = await Promise.all([
+      ask("GET /night", { from: isoTime(from), to: isoTime(to), by }, { signal }),
+      ask("GET /audits", { caller: "deployment", ...between }, { signal }).catch(() => ({ audits: [] })),
+    ]);
+    return { ...night, releases: audits.map(({ at }) => at).toReversed() };
   };
   const found = useResource(`night ${by} ${range}`, load, { again: "slow" });
   const go = (fields: Readonly<Record<string, string>>): void =>
@@ -72,7 +84,12 @@ export function Night() {
   );
 }
 
-function Rows({ night: { from, to, by }, rows }: { readonly night: NightReply; readonly rows: readonly NightRow[] }) {
+interface RowsProps {
+  readonly night: Shown;
+  readonly rows: readonly NightRow[];
+}
+
+function Rows({ night: { from, to, by, releases }, rows }: RowsProps) {
   const [said, setSaid] = useState(words.night.how);
   const span = { from: Date.parse(from), to: Date.parse(to) };
   const most = Math.max(
@@ -100,15 +117,30 @@ function Rows({ night: { from, to, by }, rows }: { readonly night: NightReply; r
     },
   ];
   return (
-    <div class="night" style={{ "--ticks": linesOf(span) }} onKeyDown={moveAmongBars}>
+    <div class="night" style={{ "--ticks": linesOf(span, releases) }} onKeyDown={moveAmongBars}>
       <DataTable label={words.night.title} none={words.night.none} {...{ columns, rows }} idOf={({ id }) => id} />
       {rows.length === 0 ? null : (
         <p class="form-lead foot" role="status">
           {said}
+          {releases.length === 0 ? null : <Releases at={releases} />}
         </p>
       )}
     </div>
   );
 }
+
+const releasesShown = 3;
+
+/** The coloured lines in words, each with what it changed. */
+const Releases = ({ at }: { readonly at: readonly string[] }) => (
+  <span class="releases">
+    {words.night.releases}
+    {at.slice(-releasesShown).map((each) => (
+      <a key={each} class="link" href={addresses.activityOf({ caller: "deployment", created: `${each}..` })}>
+        <Time at={each} />
+      </a>
+    ))}
+  </span>
+);
 
 const failedText = (row: NightRow): string => `${numberText(countOf(row, ["failed"]))} / ${numberText(countOf(row))}`;

@@ -48,14 +48,13 @@ export function ticksOf(span: TimeScale): readonly Tick[] {
   return found;
 }
 
-/** Their lines, as the background of what is drawn. */
-export const linesOf = (span: TimeScale): string =>
-  ticksOf(span)
-    .map(({ at, isDay }) => {
-      const colour = `var(--line${isDay ? "-strong" : ""})`;
-      return `linear-gradient(${colour}, ${colour}) ${percentOf(at, span)}% 0 / 1px 100% no-repeat`;
-    })
-    .join(", ");
+/** Their lines and those of deployments, as the background of what is drawn. */
+export function linesOf(span: TimeScale, releases: readonly string[]): string {
+  const line = (colour: string, at: number): string =>
+    `linear-gradient(${colour}, ${colour}) ${percentOf(at, span)}% 0 / 1px 100% no-repeat`;
+  const ticks = ticksOf(span).map(({ at, isDay }) => line(`var(--line${isDay ? "-strong" : ""})`, at));
+  return [...releases.map((at) => line("var(--accent)", Date.parse(at))), ...ticks].join(", ");
+}
 
 export const Axis = ({ span }: { readonly span: TimeScale }) => (
   <span class="axis" aria-hidden="true">

@@ -46,26 +46,27 @@ interface ScreenHeadProps {
   readonly id?: string;
   /** Of the browser's tab and history, where the title says too little. */
   readonly tab?: string;
-  /** The way back to what it belongs to. */
-  readonly crumbs?: ComponentChildren;
+  /** The way back to what it belongs to, the widest first. */
+  readonly crumbs?: readonly ComponentChildren[];
   /** Beside the title. */
   readonly children?: ComponentChildren;
 }
 
 /** The name of a screen, which its tab has too, and what stands beside it. */
-export function ScreenHead({ title, id, tab = id === undefined ? title : `${title} ${id}`, ...more }: ScreenHeadProps) {
+export function ScreenHead({ title, id, crumbs = [], children, ...more }: ScreenHeadProps) {
+  const { tab = id === undefined ? title : `${title} ${id}` } = more;
   useEffect(() => {
     document.title = `${tab} · Belfry`;
   }, [tab]);
   return (
     <header class="screen-head">
       <div>
-        {more.crumbs === undefined ? null : <p class="crumbs">{more.crumbs}</p>}
+        {crumbs.length === 0 ? null : <p class="crumbs">{crumbs.flatMap((each) => [each, " / "]).slice(0, -1)}</p>}
         <h1>
           {title} {id === undefined ? null : <span class="dim">{`#${id}`}</span>}
         </h1>
       </div>
-      {more.children}
+      {children}
     </header>
   );
 }

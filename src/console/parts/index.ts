@@ -19,7 +19,7 @@ export {
 } from "./form.tsx";
 export { Icon, type IconName } from "./icon.tsx";
 export { JsonView } from "./json.tsx";
-export { Failure, Loaded, Older, later } from "./loaded.tsx";
+export { Failure, Loaded, Loading, Older, later } from "./loaded.tsx";
 export {
   ErrorText,
   JobBadge,

@@ -41,7 +41,7 @@ export function Loaded<T>({ of: { data, error, reload }, children }: LoadedProps
 }
 
 /** Shown only when an answer takes longer than a moment: the style sheet delays it. */
-const Loading = () => (
+export const Loading = () => (
   <p class="loading" role="status">
     {words.shared.loading}
   </p>
@@ -70,7 +70,7 @@ export function later<P extends object>(load: () => Promise<FunctionComponent<P>
         show(() => loaded);
       }, setError);
     }, []);
-    if (error !== null) return <Failure error={error} onRetry={() => location.reload()} />;
+    if (error !== null) return <Failure error={new Error(words.shared.newVersion)} onRetry={() => location.reload()} />;
     return Shown === null ? null : <Shown {...props} />;
   };
 }

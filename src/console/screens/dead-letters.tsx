@@ -13,7 +13,8 @@ import {
 } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { useLocation } from "preact-iso";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { sawTroubles } from "../overview/standing.ts";
 import { confirmAndRedrive } from "../bulk/redrive.ts";
 import type { FailureGroup } from "../../insight/failure-groups.ts";
 import { currentTime } from "../clock.ts";
@@ -28,6 +29,11 @@ export function DeadLettersScreen() {
   const { query, route } = useLocation();
   const { ended = "" } = query;
   const found = useAnswer("GET /dead-letters", {}, { range: ["ended", ended] });
+  useEffect(() => {
+    if (found.data === null || ended !== "") return;
+    const count = found.data.groups.reduce((sum, { jobs }) => sum + jobs, 0);
+    sawTroubles({ [addresses.deadLetters]: { count, isMore: found.data.isMore } });
+  }, [found.data, ended]);
   return (
     <>
       <ScreenHead title={words.places.deadLetters}>

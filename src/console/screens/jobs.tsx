@@ -1,4 +1,4 @@
-import { Button, Empty, Failure, later, ScreenHead } from "../parts/index.ts";
+import { Button, Empty, Failure, later, Loading, ScreenHead } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
@@ -95,7 +95,9 @@ export function JobsScreen() {
       )}
       {rows.jobs.length > 0 ? (
         <JobTable rows={rows} selection={selection} current={current} />
-      ) : rows.isLoading || rows.error !== null || asked === null ? null : text === "" ? (
+      ) : rows.isLoading && rows.error === null && asked !== null ? (
+        <Loading />
+      ) : rows.error !== null || asked === null ? null : text === "" ? (
         <NoJobs />
       ) : (
         <Empty title={words.jobs.noMatch} onClear={() => apply("")} />

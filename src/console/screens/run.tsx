@@ -14,6 +14,7 @@ import { type LoadedMap, listedTasks, loadedMap, type TaskSet } from "../runs/ru
 import { TaskBar } from "../runs/task-bar.tsx";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
+import { scheduleCrumbs } from "../schedules/crumbs.tsx";
 import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 
@@ -49,17 +50,26 @@ interface FoundProps {
   readonly onDone: () => void;
 }
 
+/** The job that started it: which schedule made that, and for when. */
+const useStarter = (starter: string | null) =>
+  useResource(
+    `starter ${starter}`,
+    async (signal) => (starter === null ? null : await ask("GET /jobs/:id", { id: starter }, { signal })),
+    { again: "never" },
+  ).data;
+
 function Found({ run, map, onDone }: FoundProps) {
+  const { schedule = null, scheduledFor = null } = useStarter(run.starter) ?? {};
   return (
     <div class="fill">
       <ScreenHead
         title={run.kind}
         id={run.id}
-        crumbs={
-          <>
-            <a href={addresses.runs}>{words.places.runs}</a> / <span class="mono">{run.key}</span>
-          </>
-        }
+        crumbs={[
+          ...(schedule === null ? [] : scheduleCrumbs(schedule, scheduledFor)),
+          <a href={addresses.runs}>{words.places.runs}</a>,
+          <span class="mono">{run.key}</span>,
+        ]}
       >
         <RunStatus {...run} />
         <RunProgress progress={run.progress} />

@@ -10,6 +10,7 @@ import { startScheduleOnce, toggleSchedule } from "../schedules/actions.tsx";
 import { BackfillForm } from "../schedules/backfill-form.tsx";
 import { NextFires } from "../schedules/next-fires.tsx";
 import { type OccurrenceReply, OccurrenceTable } from "../schedules/occurrence-table.tsx";
+import { scheduleCrumbs } from "../schedules/crumbs.tsx";
 import { plainWords } from "../schedules/plain-words.ts";
 import { EndsText, latenessText, onTimeText, scheduleStatus } from "../schedules/status.tsx";
 import { EditAndDelete } from "../schedules/edit-and-delete.tsx";
@@ -100,7 +101,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
   ]);
   return (
     <>
-      <ScreenHead title={id} crumbs={<a href={addresses.schedules}>{words.places.schedules}</a>}>
+      <ScreenHead title={id} crumbs={scheduleCrumbs(id, null).slice(0, 1)}>
         {scheduleStatus(schedule, currentTime())}
         <span class="space" />
         {schedule.source === "api" ? <EditAndDelete schedule={schedule} onDone={onDone} /> : null}

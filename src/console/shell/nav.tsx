@@ -1,5 +1,8 @@
 import { useLocation } from "preact-iso";
 import { addresses, base } from "../address.ts";
+import { numberText } from "../language/number.ts";
+import { troubles } from "../overview/standing.ts";
+import { reading, timeMode } from "../time.ts";
 import { Icon, type IconName } from "../parts/index.ts";
 import { words } from "../language/words.ts";
 
@@ -40,6 +43,7 @@ export function Nav() {
             <a href={href} aria-current={isAt(path, href) ? "page" : undefined}>
               <Icon name={icon} />
               {name}
+              <Badge of={troubles.value[href]} />
             </a>
           </li>
         ))}
@@ -47,6 +51,14 @@ export function Nav() {
     </nav>
   );
 }
+
+/** How many need attention, and when that was so. */
+const Badge = ({ of }: { readonly of: (typeof troubles.value)[string] | undefined }) =>
+  of === undefined || of.count === 0 ? null : (
+    <span class="badge" title={words.shell.needsAttention(reading(of.at, of.at, { mode: timeMode.value }).text)}>
+      {numberText(of)}
+    </span>
+  );
 
 const isAt = (path: string, href: string): boolean =>
   href === addresses.overview ? path === base || path === href : path === href || path.startsWith(`${href}/`);

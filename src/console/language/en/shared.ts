@@ -122,6 +122,7 @@ export const enShared = {
     theme: (theme: string, next: string) => `Theme: ${theme}. Change to ${next}`,
     nothingHere: "There is nothing at this address",
     goToOverview: "Go to the overview",
+    needsAttention: (at: string) => `need attention, seen ${at}`,
     palette: "Go to…",
     paletteHint: "A screen, schedule, kind or lane, or the number of a job or run",
     skew: (by: string, isBehind: boolean) =>
@@ -154,6 +155,7 @@ export const enShared = {
     copied: "Copied",
     notCopied: "Not copied",
     showAllCharacters: (length: number) => `Show all ${numberText(length)} characters`,
+    newVersion: "There may be a new version of this page: load it again",
     partFailed: "This part of the page failed",
     noConnection: "No connection",
     notFound: "Not found",

@@ -107,6 +107,7 @@ export const koShared: typeof enShared = {
     theme: (theme, next) => `테마: ${theme}. 바꾸기: ${next}`,
     nothingHere: "이 주소에는 아무것도 없습니다",
     goToOverview: "개요로 가기",
+    needsAttention: (at) => `확인 필요, ${at} 기준`,
     palette: "이동…",
     paletteHint: "화면, 스케줄, 종류, 레인, 또는 작업이나 실행의 번호",
     skew: (by, isBehind) =>
@@ -138,6 +139,7 @@ export const koShared: typeof enShared = {
     copied: "복사했습니다",
     notCopied: "복사하지 못했습니다",
     showAllCharacters: (length) => `${numberText(length)}자 모두 보기`,
+    newVersion: "이 페이지의 새 버전이 있을 수 있습니다. 다시 불러오세요",
     partFailed: "페이지의 이 부분이 실패했습니다",
     noConnection: "연결 없음",
     notFound: "찾을 수 없음",

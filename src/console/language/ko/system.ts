@@ -41,6 +41,7 @@ export const koSystem: typeof enSystem = {
     title: "지난밤",
     how: "막대 하나가 한 번의 실행이고, 기다린 동안은 밝습니다. 가리키거나 화살표 키로 옮기고, Enter로 엽니다.",
     none: "이 시간에는 실행된 것이 없습니다. 더 긴 시간을 고르거나, 스케줄이 없는 작업은 종류별로 보십시오",
+    releases: "배포(세로줄): ",
     all: (rows) => `${numberText(rows)}행 모두 보기`,
     isMore: "보이는 것보다 많이 실행되었습니다. 더 짧은 시간이나 레인별을 고르십시오.",
   },
