@@ -52,7 +52,7 @@ export function JobsScreen() {
     setCurrent(index);
   };
   useEffect(() => move(-1), [text]);
-  const apply = (next: string): void => route(next === "" ? addresses.jobs : addresses.jobsWith(next));
+  const apply = (next: string): void => route(addresses.jobsWith(next));
   const step = (by: number): void => move(Math.max(0, Math.min(rows.jobs.length - 1, at.current + by)));
   useRowKeys({ step, open: () => openRow(rows.jobs[at.current]?.id, addresses.job, route) });
   useKeys([
