@@ -31,7 +31,7 @@ export function queryOf({ terms, words }: Filter, now: number): JobQuery {
   return query;
 }
 
-function statesOf(value: string): readonly JobState[] | null {
+export function statesOf(value: string): readonly JobState[] | null {
   const named = value.toUpperCase().split(",");
   const known = jobStates.filter((state) => named.includes(state));
   return known.length === named.length ? known : null;

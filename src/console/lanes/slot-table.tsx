@@ -1,4 +1,4 @@
-import { acting, answerTo, Button, Card, column, DataTable, JobLink, say, Time } from "../parts/index.ts";
+import { acting, answerTo, Button, column, JobLink, say, TableCard, Time } from "../parts/index.ts";
 import { ask } from "../http.ts";
 import { numberText } from "../language/number.ts";
 import type { SlotUseReply } from "../../insight/slots.ts";
@@ -15,41 +15,39 @@ interface SlotTableProps {
 
 /** Slots in use, who holds them, and how many wait. */
 export const SlotTable = ({ title, slots, onDone }: SlotTableProps) => (
-  <Card title={title}>
-    <DataTable
-      label={title}
-      look="stacks"
-      rows={slots}
-      idOf={({ key }) => key}
-      columns={[
-        column.text<SlotUseReply>(words.lanes.slots, "key", { class: "mono wide" }),
-        {
-          name: words.lanes.inUse,
-          isNamed: true,
-          by: ({ taken, size }) => taken / size,
-          cell: ({ taken, size }) => (
-            <>
-              <progress max={size} value={taken} aria-label={words.lanes.inUseOf(taken, size)} />
-              <span class="number">{` ${taken}/${size}`}</span>
-            </>
-          ),
-        },
-        column.number<SlotUseReply>(words.lanes.columns.waiting, "waiting"),
-        { name: words.lanes.heldBy, class: "wide", isNamed: true, cell: ({ holders }) => <Holders of={holders} /> },
-        column.actions<SlotUseReply>(({ key, size }) => {
-          const [, kind] = /^cap:([^#]*)$/.exec(key) ?? [];
-          return onDone === undefined || kind === undefined ? null : (
-            <Button
-              text={words.caps.change}
-              look="small"
-              onClick={() => void changeCap(kind, size, onDone)}
-              label={words.caps.open(kind)}
-            />
-          );
-        }),
-      ]}
-    />
-  </Card>
+  <TableCard
+    title={title}
+    look="stacks"
+    rows={slots}
+    idOf={({ key }) => key}
+    columns={[
+      column.text<SlotUseReply>(words.lanes.slots, "key", { class: "mono wide" }),
+      {
+        name: words.lanes.inUse,
+        isNamed: true,
+        by: ({ taken, size }) => taken / size,
+        cell: ({ taken, size }) => (
+          <>
+            <progress max={size} value={taken} aria-label={words.lanes.inUseOf(taken, size)} />
+            <span class="number">{` ${taken}/${size}`}</span>
+          </>
+        ),
+      },
+      column.number<SlotUseReply>(words.lanes.columns.waiting, "waiting"),
+      { name: words.lanes.heldBy, class: "wide", isNamed: true, cell: ({ holders }) => <Holders of={holders} /> },
+      column.actions<SlotUseReply>(({ key, size }) => {
+        const [, kind] = /^cap:([^#]*)$/.exec(key) ?? [];
+        return onDone === undefined || kind === undefined ? null : (
+          <Button
+            text={words.caps.change}
+            look="small"
+            onClick={() => void changeCap(kind, size, onDone)}
+            label={words.caps.open(kind)}
+          />
+        );
+      }),
+    ]}
+  />
 );
 
 const Holders = ({ of }: { readonly of: SlotUseReply["holders"] }) => (

@@ -1,4 +1,4 @@
-import { Card, type Column, column, DataTable, JobLink, Tag, type TagProps, Time } from "../parts/index.ts";
+import { type Column, column, JobLink, TableCard, Tag, type TagProps, Time } from "../parts/index.ts";
 import type { WorkerReply } from "../../insight/workers.ts";
 import { words } from "../language/words.ts";
 
@@ -11,11 +11,16 @@ const looks: Readonly<Record<WorkerReply["status"], TagProps>> = {
 
 /** Who worked in the last hour, and what each runs now. */
 export const WorkerTable = ({ workers }: { readonly workers: readonly WorkerReply[] }) => (
-  <Card title={words.lanes.workers} about={words.lanes.seenInHour}>
-    <DataTable label={words.lanes.workers} look="stacks" columns={columns} rows={workers} idOf={({ id }) => id} />
-  </Card>
+  <TableCard
+    title={words.lanes.workers}
+    about={words.lanes.seenInHour}
+    look="stacks"
+    rows={workers}
+    {...{ columns, idOf }}
+  />
 );
 
+const idOf = ({ id }: WorkerReply): string => id;
 const columns: readonly Column<WorkerReply>[] = [
   { name: words.labels.state, by: ({ status }) => status, cell: ({ status }) => <Tag {...looks[status]} /> },
   column.text(words.labels.worker, "id", {

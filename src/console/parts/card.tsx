@@ -3,12 +3,15 @@ import { useEffect } from "preact/hooks";
 import { words } from "../language/words.ts";
 import { Button } from "./form.tsx";
 
-interface CardProps {
+export interface CardHead {
   readonly title: string;
-  /** Of the region, where the title says too little. */
-  readonly label?: string;
   /** Beside the title. */
   readonly about?: ComponentChildren;
+}
+
+interface CardProps extends CardHead {
+  /** Of the region, where the title says too little. */
+  readonly label?: string;
   readonly children: ComponentChildren;
 }
 

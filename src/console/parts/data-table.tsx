@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Card, type CardHead } from "./card.tsx";
 import type { Column } from "./column.tsx";
 import { Icon } from "./icon.tsx";
 import { useKeptPlace } from "./kept-place.ts";
@@ -40,6 +41,13 @@ interface Sorted {
 /** The one kind of table. The page scrolls, its head stays; too wide for a window, it scrolls sideways in its own box. */
 export const DataTable = <T,>(props: DataTableProps<T>) =>
   props.none !== undefined && props.rows.length === 0 ? <p class="card-empty">{props.none}</p> : <Table {...props} />;
+
+/** A table under its title. */
+export const TableCard = <T,>({ title, about, ...table }: Omit<DataTableProps<T>, "label"> & CardHead) => (
+  <Card title={title} about={about}>
+    <DataTable label={title} {...table} />
+  </Card>
+);
 
 function Table<T>(props: DataTableProps<T>) {
   const { label, rows, idOf, look = "", height, current = -1, onView, canHide = false } = props;

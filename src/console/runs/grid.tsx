@@ -1,15 +1,15 @@
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
-import { taskPhaseText } from "../jobs/phase.ts";
+import { taskLook } from "../jobs/phase.ts";
 import {
   boxOn,
   type Column,
   DataTable,
+  LookBadge,
   MiddleCut,
   Nothing,
   orNothing,
   type TimeScale,
-  StateBadge,
 } from "../parts/index.ts";
 import { isNarrow } from "../narrow.ts";
 import { durationText } from "../time.ts";
@@ -47,7 +47,7 @@ const columnsOf = (map: LoadedMap, whole: TimeScale): readonly Column<MapTask>[]
     by: urgencyOf,
     width: "112px",
     class: "state-cell",
-    cell: (task) => <StateBadge state={task.state} text={taskPhaseText(task)} />,
+    cell: (task) => <LookBadge of={taskLook(task)} />,
   },
   {
     name: words.tasks.columns.task,

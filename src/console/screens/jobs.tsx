@@ -1,6 +1,6 @@
 import { Button, Empty, Failure, later, Loading, ScreenHead } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import type { CountReply } from "../language/number.ts";
 import { currentTime } from "../clock.ts";
@@ -10,13 +10,13 @@ import { RangePicker } from "../filter/range-picker.tsx";
 import { withTerm } from "../filter/terms.ts";
 import { suggest } from "../jobs/completion.ts";
 import { BulkBar } from "../jobs/bulk-bar.tsx";
-import { type JobQuery, parseFilter, queryOf } from "../jobs/filter.ts";
+import { type JobQuery, parseFilter, queryOf, statesOf } from "../jobs/filter.ts";
 import { useCompletions } from "../jobs/known.ts";
 import { useJobRows } from "../jobs/list.ts";
 import { useSelection } from "../jobs/selection.ts";
-import { StateTabs } from "../jobs/state-tabs.tsx";
+import { StateTabs, sumOf } from "../jobs/state-tabs.tsx";
 import { JobTable } from "../jobs/table.tsx";
-import { openRow, useKeys, useRowKeys } from "../keys.ts";
+import { openRow, useCurrentRow, useKeys } from "../keys.ts";
 import { CopyList } from "../jobs/copy-list.tsx";
 import { useResource } from "../resource.ts";
 import type { JobCountsReply } from "../../api/shape/job.ts";
@@ -44,17 +44,10 @@ export function JobsScreen() {
     counts.reload();
   };
   const selection = useSelection(rows.jobs, text);
-  const [current, setCurrent] = useState(-1);
-  // Keys may come faster than the screen is drawn: they act on what the one before left.
-  const at = useRef(-1);
-  const move = (index: number): void => {
-    at.current = index;
-    setCurrent(index);
-  };
-  useEffect(() => move(-1), [text]);
   const apply = (next: string): void => route(addresses.jobsWith(next));
-  const step = (by: number): void => move(Math.max(0, Math.min(rows.jobs.length - 1, at.current + by)));
-  useRowKeys({ step, open: () => openRow(rows.jobs[at.current]?.id, addresses.job, route) });
+  const { current, at } = useCurrentRow(text, rows.jobs.length, (row) =>
+    openRow(rows.jobs[row]?.id, addresses.job, route),
+  );
   useKeys([
     { keys: "x", does: words.jobs.markRow, run: () => selection.toggle(at.current, false) },
     { keys: "X", does: words.jobs.markUpToRow, run: () => selection.toggle(at.current, true) },
@@ -106,14 +99,8 @@ export function JobsScreen() {
   );
 }
 
-function totalOf({ state }: JobQuery, counts: JobCountsReply | null): CountReply | null {
-  if (counts === null) return null;
-  const among = jobStates.filter((each) => state === undefined || state.split(",").includes(each));
-  return {
-    count: among.reduce((sum, each) => sum + counts[each].count, 0),
-    isMore: among.some((each) => counts[each].isMore),
-  };
-}
+const totalOf = ({ state }: JobQuery, counts: JobCountsReply | null): CountReply | null =>
+  counts === null ? null : sumOf(state === undefined ? jobStates : (statesOf(state) ?? []), counts);
 
 const NoJobs = () => (
   <Empty title={words.jobs.noneYet}>

@@ -4,12 +4,12 @@ import {
   Card,
   type Column,
   column,
-  DataTable,
   Empty,
   Loaded,
   Nothing,
   ScreenHead,
   Select,
+  TableCard,
   Tabs,
   Tag,
   Time,
@@ -74,9 +74,30 @@ export function UpcomingScreen() {
           ) : (
             <>
               <TimeLine found={found} />
-              <LoadTable lanes={found.lanes} onLane={(value) => go({ lane: value })} />
-              {found.jobs.length === 0 ? null : <DueTable jobs={found.jobs} />}
-              <ComingTable found={found} />
+              <TableCard
+                title={words.upcoming.load}
+                look="stacks"
+                columns={loadColumnsOf((value) => go({ lane: value }))}
+                rows={found.lanes}
+                idOf={({ lane: name }) => name}
+              />
+              {found.jobs.length === 0 ? null : (
+                <TableCard
+                  title={words.upcoming.due}
+                  about={words.upcoming.dueAbout}
+                  look="stacks"
+                  columns={dueColumns}
+                  rows={found.jobs}
+                  idOf={(due) => `${due.schedule} ${due.kind} ${due.lane}`}
+                />
+              )}
+              <TableCard
+                title={words.upcoming.timeLine}
+                look="tall stacks"
+                columns={comingColumns}
+                rows={found.times}
+                idOf={({ schedule, at }) => `${schedule} ${at}`}
+              />
             </>
           )
         }
@@ -137,31 +158,6 @@ const dueColumns: readonly Column<Due>[] = [
 const dueJobs = (kind: string, lane: string): string =>
   addresses.jobsWith(`state:pending,queued,retry_wait due:>0s kind:${quote(kind)} lane:${quote(lane)}`);
 
-/** Jobs that exist already and wait for their time. */
-const DueTable = ({ jobs }: { readonly jobs: readonly Due[] }) => (
-  <Card title={words.upcoming.due} about={words.upcoming.dueAbout}>
-    <DataTable
-      label={words.upcoming.due}
-      look="stacks"
-      columns={dueColumns}
-      rows={jobs}
-      idOf={({ schedule, kind, lane }) => `${schedule} ${kind} ${lane}`}
-    />
-  </Card>
-);
-
-const ComingTable = ({ found: { times } }: { readonly found: UpcomingReply }) => (
-  <div class="card">
-    <DataTable
-      label={words.upcoming.timeLine}
-      look="tall stacks"
-      columns={comingColumns}
-      rows={times}
-      idOf={({ schedule, at }) => `${schedule} ${at}`}
-    />
-  </div>
-);
-
 function Risk({ of }: { readonly of: Coming }) {
   if (of.paused) return <Tag icon="pause" tone="warn" text={words.upcoming.paused} />;
   if (of.capped) return <Tag icon="warning" tone="warn" text={words.upcoming.capped} />;
@@ -169,11 +165,6 @@ function Risk({ of }: { readonly of: Coming }) {
 }
 
 const loadColumns = { ...words.labels, ...words.upcoming.loadColumns };
-
-interface LoadTableProps {
-  readonly lanes: UpcomingReply["lanes"];
-  readonly onLane: (lane: string) => void;
-}
 
 type Load = UpcomingReply["lanes"][number];
 
@@ -215,16 +206,3 @@ const loadColumnsOf = (onLane: (lane: string) => void): readonly Column<Load>[] 
       ),
   },
 ];
-
-/** What each lane is expected to work, beside what it can. */
-const LoadTable = ({ lanes, onLane }: LoadTableProps) => (
-  <Card title={words.upcoming.load}>
-    <DataTable
-      label={words.upcoming.load}
-      look="stacks"
-      columns={loadColumnsOf(onLane)}
-      rows={lanes}
-      idOf={({ lane }) => lane}
-    />
-  </Card>
-);
