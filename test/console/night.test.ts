@@ -68,7 +68,7 @@ await describeInBrowser("the night", (its) => {
     const clock = new Intl.DateTimeFormat("sv-SE", { timeZone: "America/St_Johns", timeStyle: "short" });
     expect(clock.format(new Date(from))).toBe("18:00");
     const again = page.waitForRequest(/\/night\?.*by=kind/);
-    await page.goto(its.at("/?from=2026-11-01T03:00:00Z&to=2026-11-01T09:00:00Z&by=kind"));
+    await page.goto(its.at("/?range=2026-11-01T03:00:00Z..2026-11-01T09:00:00Z&by=kind"));
     expect((await again).url()).toContain("from=2026-11-01T03%3A00%3A00.000Z&to=2026-11-01T09%3A00%3A00.000Z");
     // The clock of St John's goes from two back to one in that night: one o'clock is twice on the scale.
     await page.locator(".night .gantt-bar").first().waitFor();

@@ -49,6 +49,14 @@ export function withTerm(text: string, field: string, value: string | null): str
   return [...rest, ...(value === null ? [] : [`${field}:${quote(value)}`])].join(" ");
 }
 
+/** As it is written; empty without one. */
+export const valueIn = (text: string, field: string): string =>
+  unquote(
+    wordsOf(text)
+      .findLast((word) => word.toLowerCase().startsWith(`${field}:`))
+      ?.slice(field.length + 1) ?? "",
+  );
+
 /** What the word that is being written may become. */
 export interface Suggestion {
   /** Replaces the word that is being written. */

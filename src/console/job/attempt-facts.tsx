@@ -4,6 +4,7 @@ import { ask } from "../http.ts";
 import { useResource } from "../resource.ts";
 import type { AttemptDetailReply, JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
+import { Fact } from "./facts.tsx";
 import { logsInsightsUrl } from "./logs-insights.ts";
 import type { TimelineLine } from "./timeline.ts";
 import { words } from "../language/words.ts";
@@ -81,22 +82,20 @@ function LogLink({
 /** Where the time of an attempt went, where it is known. */
 function Split({ of: { dueAt, sentAt, startedAt, endedAt } }: { readonly of: AttemptDetailReply }) {
   if (dueAt === null || sentAt === null || startedAt === null) return null;
-  const [due, sent, started] = [dueAt, sentAt, startedAt].map((each) => Date.parse(each));
-  if (due === undefined || sent === undefined || started === undefined) return null;
+  const started = Date.parse(startedAt);
   // A message may be sent ahead of the due time: until then it is no claiming.
-  const claimable = Math.min(started, Math.max(sent, due));
-  const parts = [
-    [words.attempts.phases.wait, claimable - Math.min(due, claimable)],
+  const claimable = Math.min(started, Math.max(Date.parse(sentAt), Date.parse(dueAt)));
+  const parts: readonly (readonly [string, number | null])[] = [
+    [words.attempts.phases.wait, Math.max(0, claimable - Date.parse(dueAt))],
     [words.attempts.claiming, started - claimable],
-    ...(endedAt === null ? [] : ([[words.attempts.phases.run, Date.parse(endedAt) - started]] as const)),
-  ] as const;
+    [words.attempts.phases.run, endedAt === null ? null : Date.parse(endedAt) - started],
+  ];
   return (
     <dl class="split">
       {parts.map(([name, ms]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{durationText(ms)}</dd>
-        </div>
+        <Fact key={name} name={name}>
+          {ms === null ? null : durationText(ms)}
+        </Fact>
       ))}
     </dl>
   );

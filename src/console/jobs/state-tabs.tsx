@@ -1,4 +1,5 @@
 import { Icon, Tabs } from "../parts/index.ts";
+import { valueIn } from "../filter/terms.ts";
 import type { JobCountsReply } from "../../api/shape/job.ts";
 import { numberText, type CountReply } from "../language/number.ts";
 import type { JobState } from "./state.ts";
@@ -29,7 +30,7 @@ export const StateTabs = ({ counts, filter, onFilter }: StateTabsProps) => (
   <Tabs
     label={words.labels.state}
     among={[{ value: "", name: words.labels.all }, ...groups.map((states) => tabOf(states, counts))]}
-    value={/(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? ""}
+    value={valueIn(filter, "state").toLowerCase()}
     onChoose={(state) => onFilter(state === "" ? null : state)}
   />
 );

@@ -72,7 +72,7 @@ export function Night() {
       <Loaded of={found}>
         {(night) => (
           <>
-            <Rows night={night} rows={isWhole ? night.rows : night.rows.slice(0, rowsShown)} />
+            <Rows {...night} rows={isWhole ? night.rows : night.rows.slice(0, rowsShown)} />
             {isWhole || night.rows.length <= rowsShown ? null : (
               <Button text={words.night.all(night.rows.length)} look="small" onClick={() => setWhole(true)} />
             )}
@@ -84,12 +84,7 @@ export function Night() {
   );
 }
 
-interface RowsProps {
-  readonly night: Shown;
-  readonly rows: readonly NightRow[];
-}
-
-function Rows({ night: { from, to, by, releases }, rows }: RowsProps) {
+function Rows({ from, to, by, releases, rows }: Shown) {
   const [said, setSaid] = useState(words.night.how);
   const span = { from: Date.parse(from), to: Date.parse(to) };
   const most = Math.max(

@@ -47,14 +47,8 @@ export const Loading = () => (
   </p>
 );
 
-interface OlderProps {
-  /** Of the next page; null behind the last one. */
-  readonly cursor: string | null;
-  readonly onOlder: (cursor: string) => void;
-}
-
-/** Leads to the rows before those that are shown, the newest first. */
-export const Older = ({ cursor, onOlder }: OlderProps) =>
+/** Leads to the rows before those that are shown, the newest first; nothing behind the last page. */
+export const Older = ({ cursor, onOlder }: { cursor: string | null; readonly onOlder: (cursor: string) => void }) =>
   cursor === null ? null : <Button text={words.shared.older} onClick={() => onOlder(cursor)} />;
 
 /** Code that is loaded when it is first shown. A newer version has other files: the page is loaded again then. */

@@ -7,7 +7,7 @@ import { currentTime } from "../clock.ts";
 import { ask } from "../http.ts";
 import { FilterBar, FilterProblems } from "../filter/filter-bar.tsx";
 import { RangePicker } from "../filter/range-picker.tsx";
-import { withTerm } from "../filter/terms.ts";
+import { valueIn, withTerm } from "../filter/terms.ts";
 import { suggest } from "../jobs/completion.ts";
 import { BulkBar } from "../jobs/bulk-bar.tsx";
 import { type JobQuery, parseFilter, queryOf, statesOf } from "../jobs/filter.ts";
@@ -39,10 +39,6 @@ export function JobsScreen() {
     async (signal) => (asked === null ? null : await ask("GET /jobs/counts", { ...asked, state: null }, { signal })),
     { again: "slow" },
   );
-  const onDone = (): void => {
-    rows.reload();
-    counts.reload();
-  };
   const selection = useSelection(rows.jobs, text);
   const apply = (next: string): void => route(addresses.jobsWith(next));
   const { current, at } = useCurrentRow(text, rows.jobs.length, (row) =>
@@ -60,7 +56,7 @@ export function JobsScreen() {
           <RangePicker
             key={of}
             of={of}
-            value={filter.terms.find(({ field }) => field === of)?.value ?? ""}
+            value={valueIn(text, of)}
             onRange={(value) => apply(withTerm(text, of, value === "" ? null : value))}
           />
         ))}
@@ -83,7 +79,7 @@ export function JobsScreen() {
           selection={selection}
           filter={asked}
           matching={totalOf(asked, counts.data)}
-          onDone={onDone}
+          onDone={() => void [rows.reload(), counts.reload()]}
         />
       )}
       {rows.jobs.length > 0 ? (

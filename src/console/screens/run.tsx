@@ -128,7 +128,7 @@ function Views({ run, map }: { readonly run: RunReply; readonly map: LoadedMap }
       {map.isMore ? (
         <p class="dim">
           {map.tasks.length < run.progress.total ? words.runs.firstShown(map.tasks.length) : words.runs.arrowsCut}
-          <Link to={addresses.jobsWith(`run:${run.id}`)} text={words.runs.viewAll} />
+          <Link to={addresses.jobsWith(`run:${run.id}`)} text={words.shared.showJobs} />
         </p>
       ) : null}
       {view === "grid" ? <Tasks map={map} search={query["q"] ?? ""} /> : null}

@@ -106,7 +106,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
         <span class="space" />
         {schedule.source === "api" ? <EditAndDelete schedule={schedule} onDone={onDone} /> : null}
         <a class="button" href={addresses.jobsWith(`schedule:${id}`)}>
-          {words.shared.viewJobs}
+          {words.shared.showJobs}
         </a>
         <Button
           text={paused ? words.shared.resume : words.shared.pause}

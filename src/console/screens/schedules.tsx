@@ -3,7 +3,7 @@ import { useLocation } from "preact-iso";
 import { useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { FilterBar, FilterProblems } from "../filter/filter-bar.tsx";
-import { withTerm } from "../filter/terms.ts";
+import { valueIn, withTerm } from "../filter/terms.ts";
 import { openRow, useCurrentRow } from "../keys.ts";
 import { OutcomeTable, type ScheduleSortName, scheduleSortNames } from "../schedules/outcome-table.tsx";
 import { type OutcomeRows, useOutcomeRows } from "../schedules/outcome-rows.ts";
@@ -35,7 +35,7 @@ export function SchedulesScreen() {
         <Tabs
           label={words.labels.state}
           among={tabs}
-          value={stateIn(text)}
+          value={valueIn(text, "state").toLowerCase()}
           onChoose={(state) => apply(withTerm(text, "state", state === "" ? null : state))}
         />
         <span class="space" />
@@ -91,8 +91,6 @@ const tabs = [
     value,
   })),
 ];
-
-const stateIn = (filter: string): string => /(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? "";
 
 const None = () => (
   <Empty

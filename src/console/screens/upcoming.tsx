@@ -23,11 +23,7 @@ import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 import { durationText, relative } from "../time.ts";
 import { words } from "../language/words.ts";
 
-const spans = [
-  { value: "1", name: words.upcoming.spans[1] },
-  { value: "6", name: words.upcoming.spans[6] },
-  { value: "24", name: words.upcoming.spans[24] },
-] as const;
+const spans = ([1, 6, 24] as const).map((hours) => ({ value: String(hours), name: words.upcoming.spans[hours] }));
 
 /** The nominal time of one that is spread. */
 const SpreadFrom = (time: { readonly at: string; readonly zone: string }) => (

@@ -43,8 +43,8 @@ export function Nav() {
             <a href={href} aria-current={isAt(path, href) ? "page" : undefined}>
               <Icon name={icon} />
               {name}
-              <Badge of={troubles.value[href]} />
             </a>
+            <Badge of={troubles.value[href]} />
           </li>
         ))}
       </ul>

@@ -130,7 +130,6 @@ export const enShared = {
     pause: "Pause",
     resume: "Resume",
     runNow: "Run now",
-    viewJobs: "View jobs",
     showJobs: "Show jobs",
     showJob: "Show the job",
     actions: "Actions",

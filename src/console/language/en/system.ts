@@ -119,11 +119,9 @@ export const enSystem = {
   },
   locks: {
     about: "Two holders may overlap for a moment; only the one with the newer fence can write",
-    schedulers: "Schedulers",
     ofSchedulers: "Locks of schedulers",
     none: "None yet: a scheduler asks for its lock when it is first woken",
     ofJobs: "Locks of jobs",
-    holders: "Holders",
     columns: { lock: "Lock", holder: "Holder", fence: "Fence", lease: "Lease", installed: "Fence installed" },
     inPostgres: "Held in Postgres",
     storeAway: "Lock store away",

@@ -180,7 +180,6 @@ export const enWork = {
     noRows: "It ended without a job: what it was started for had no rows.",
     firstShown: (count: number) => `The first ${numberText(count)} are shown. `,
     arrowsCut: "Some arrows are left out: there are too many. ",
-    viewAll: "View all jobs",
     noMatch: "No task matches",
     showAll: "Show all tasks",
     notChanged: (run: string) => `Run ${run} was not changed`,
@@ -190,7 +189,6 @@ export const enWork = {
     rerunText: "A new run with the same input and today's code. This one stays as it is.",
     rerun: "Run again",
     wasStarted: (run: string) => `Run ${run} was started`,
-    showIt: "Show it",
     cancelQuestion: (run: string) => `Cancel run ${run}?`,
     cancelText: (done: number, running: number, waiting: number) =>
       `${numberText(done)} have ended and stay. ${numberText(waiting)} will not run, ${numberText(running)} that run are aborted.`,

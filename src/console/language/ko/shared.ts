@@ -115,7 +115,6 @@ export const koShared: typeof enShared = {
     pause: "일시 중지",
     resume: "재개",
     runNow: "지금 실행",
-    viewJobs: "작업 보기",
     showJobs: "작업 보기",
     showJob: "작업 보기",
     actions: "동작",

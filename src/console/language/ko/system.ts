@@ -103,11 +103,9 @@ export const koSystem: typeof enSystem = {
   },
   locks: {
     about: "두 보유자가 잠시 겹칠 수 있습니다. 더 새로운 펜스를 가진 쪽만 쓸 수 있습니다",
-    schedulers: "스케줄러",
     ofSchedulers: "스케줄러의 락",
     none: "아직 없습니다. 스케줄러는 처음 깨어날 때 락을 요청합니다",
     ofJobs: "작업의 락",
-    holders: "보유자",
     columns: { lock: "락", holder: "보유자", fence: "펜스", lease: "리스", installed: "펜스 설치" },
     inPostgres: "Postgres에서 보유",
     storeAway: "락 저장소 없음",

@@ -168,7 +168,6 @@ export const koWork: typeof enWork = {
     noRows: "작업 없이 끝났습니다. 대상 행이 없었습니다.",
     firstShown: (count) => `처음 ${numberText(count)}개가 보입니다. `,
     arrowsCut: "화살표가 너무 많아 일부만 보입니다. ",
-    viewAll: "모든 작업 보기",
     noMatch: "맞는 태스크가 없습니다",
     showAll: "모든 태스크 보기",
     notChanged: (run) => `실행 ${run}: 바꾸지 못했습니다`,
@@ -178,7 +177,6 @@ export const koWork: typeof enWork = {
     rerunText: "같은 입력과 지금의 코드로 새 실행을 만듭니다. 이 실행은 그대로 남습니다.",
     rerun: "다시 실행",
     wasStarted: (run) => `실행 ${run}: 시작했습니다`,
-    showIt: "보기",
     cancelQuestion: (run) => `실행 ${run}: 취소할까요?`,
     cancelText: (done, running, waiting) =>
       `끝난 ${numberText(done)}개는 그대로 남습니다. ${numberText(waiting)}개는 실행되지 않고, 실행 중인 ${numberText(running)}개는 중단됩니다.`,
