@@ -34,10 +34,10 @@ const { failureRowsMax, failureGroupsMax, failureSamplesShown, failureFirstsMax 
  * Locks nothing.
  */
 export const readFailureGroups = sqlQuery("failure-groups", {
-  params: ({ kind, endedFrom, endedTo }: Pick<JobSearch, "kind" | "endedFrom" | "endedTo">) => [
-    ...[failureRowsMax, kind, failureGroupsMax, failureSamplesShown, failureFirstsMax],
-    ...[endedFrom, endedTo],
-  ],
+  params: ({ kind, endedFrom, endedTo }: Pick<JobSearch, "kind" | "endedFrom" | "endedTo">) => {
+    const most = [failureRowsMax, kind, failureGroupsMax, failureSamplesShown, failureFirstsMax];
+    return [...most, endedFrom, endedTo];
+  },
   row: failureGroupList,
 })(`
 with newest as materialized (

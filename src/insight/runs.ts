@@ -128,10 +128,10 @@ export interface RunFilter {
  * creation but for moments: none below the newest run that is a minute too old is read. Locks nothing.
  */
 export const readRuns = sqlQuery("runs", {
-  params: ({ kinds, key, states, before, limit, parent, createdFrom, createdTo }: RunFilter) => [
-    ...[kinds, key, states, before, limit, parent],
-    ...[createdFrom, createdTo],
-  ],
+  params: ({ kinds, key, states, before, limit, parent, ...created }: RunFilter) => {
+    const { createdFrom, createdTo } = created;
+    return [kinds, key, states, before, limit, parent, createdFrom, createdTo];
+  },
   row: run,
 })(`
 select ${runMembers} from belfry.run_progress

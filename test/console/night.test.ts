@@ -49,7 +49,7 @@ await describeInBrowser("the night", (its) => {
     await row.locator(".gantt-bar").first().waitFor();
     expect(await row.locator(".gantt-bar").count()).toBeGreaterThan(20);
     expect(await row.textContent()).toMatch(/54 \/ [\d,]+$/);
-    expect(asked.toSorted()).toEqual(["/audits", "/events", "/night", "/summary"]);
+    expect([...new Set(asked)].toSorted()).toEqual(["/audits", "/events", "/night", "/summary"]);
     await row
       .getByRole("link", { name: /\d+ failed/ })
       .first()

@@ -4,7 +4,6 @@ import { ask } from "../http.ts";
 import { useResource } from "../resource.ts";
 import type { AttemptDetailReply, JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
-import { Fact } from "./facts.tsx";
 import { logsInsightsUrl } from "./logs-insights.ts";
 import type { TimelineLine } from "./timeline.ts";
 import { words } from "../language/words.ts";
@@ -90,15 +89,8 @@ function Split({ of: { dueAt, sentAt, startedAt, endedAt } }: { readonly of: Att
     [words.attempts.claiming, started - claimable],
     [words.attempts.phases.run, endedAt === null ? null : Date.parse(endedAt) - started],
   ];
-  return (
-    <dl class="split">
-      {parts.map(([name, ms]) => (
-        <Fact key={name} name={name}>
-          {ms === null ? null : durationText(ms)}
-        </Fact>
-      ))}
-    </dl>
-  );
+  const spent = parts.flatMap(([name, ms]) => (ms === null ? [] : [`${name} ${durationText(ms)}`]));
+  return <p class="dim">{spent.join(" · ")}</p>;
 }
 
 const Failure = ({ failure }: { readonly failure: NonNullable<AttemptDetailReply["failure"]> }) => (

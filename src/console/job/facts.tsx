@@ -58,7 +58,7 @@ export function Facts({ job, zone }: { readonly job: JobDetailReply; readonly zo
 const sourceOf = ({ key }: JobDetailReply): string | null => /^copy-of-(\d+)-\d+$/.exec(key ?? "")?.[1] ?? null;
 
 /** A fact that is null is left out. */
-export const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) =>
+const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) =>
   children === null ? null : (
     <div>
       <dt>{name}</dt>

@@ -47,6 +47,6 @@ const columns: readonly Column<WorkerReply>[] = [
   },
   column.time(words.lanes.seen, "seenAt"),
   column.number(words.labels.ended, "ended"),
-  column.number(words.labels.failed, "failed"),
+  column.number(words.states.FAILED, "failed"),
   column.number(words.lanes.statuses.lost, "lost"),
 ];

@@ -104,7 +104,7 @@ function Rows({ from, to, by, releases, rows }: Shown) {
       cell: (row) => <BarLine {...{ row, by, span, most }} onSay={setSaid} />,
     },
     {
-      name: words.labels.failed,
+      name: words.states.FAILED,
       width: "104px",
       isNumber: true,
       class: (row) => (countOf(row, ["failed"]) > 0 ? "error-code" : "dim"),

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { Icon } from "./icon.tsx";
 import { words } from "../language/words.ts";
-import { Button, Form, TextField } from "./form.tsx";
+import { Button, Form, IconButton, TextField } from "./form.tsx";
 import { signal } from "@preact/signals";
 
 interface DialogProps {
@@ -23,10 +22,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
     <dialog ref={element} class={wide ? "dialog wide" : "dialog"} aria-labelledby={name} onClose={onClose}>
       <div class="line dialog-head">
         <h2 id={name}>{title}</h2>
-        <button type="button" class="icon-button" onClick={close}>
-          <Icon name="close" />
-          <span class="hidden">{words.shared.close}</span>
-        </button>
+        <IconButton icon="close" text={words.shared.close} onClick={close} />
       </div>
       {children(close)}
     </dialog>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { words } from "../language/words.ts";
+import { Icon, type IconName } from "./icon.tsx";
 import { myZone } from "../time.ts";
 
 interface ButtonProps {
@@ -20,6 +21,21 @@ export const Button = ({ text, look = "", onClick, label, disabled = false }: Bu
     {...{ onClick, disabled, "aria-label": label }}
   >
     {text}
+  </button>
+);
+
+interface IconButtonProps extends Pick<ButtonProps, "text" | "look"> {
+  readonly icon: IconName;
+  readonly size?: number;
+  /** Under the pointer, where it says more than the text that is read out. */
+  readonly title?: string;
+  readonly onClick: () => void;
+}
+
+export const IconButton = ({ icon, text, look = "", size = 16, title = text, onClick }: IconButtonProps) => (
+  <button type="button" class={`icon-button ${look}`} title={title} onClick={onClick}>
+    <Icon name={icon} size={size} />
+    <span class="hidden">{text}</span>
   </button>
 );
 

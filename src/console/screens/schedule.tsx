@@ -65,15 +65,10 @@ function plannedText(occurrences: readonly OccurrenceReply[]): string {
   return planned === 0 ? "" : words.schedules.plannedAhead(planned);
 }
 
-interface ChosenProps {
-  readonly id: string;
-  readonly nominal: string;
-  readonly before: string;
-  readonly onOlder: (cursor: string) => void;
-}
-
 /** The times of a range, the newest first. */
-function Chosen({ id, nominal, before, onOlder }: ChosenProps) {
+function Chosen({ id, nominal }: { readonly id: string; readonly nominal: string }) {
+  const { query, path, route } = useLocation();
+  const { before = "" } = query;
   const asked = { id, cursor: before, limit: 100 };
   const found = useAnswer("GET /schedules/:id/occurrences", asked, { again: "slow", range: ["nominal", nominal] });
   return (
@@ -81,7 +76,10 @@ function Chosen({ id, nominal, before, onOlder }: ChosenProps) {
       {(page) => (
         <>
           <OccurrenceTable occurrences={page.occurrences} />
-          <Older cursor={page.nextCursor} onOlder={onOlder} />
+          <Older
+            cursor={page.nextCursor}
+            onOlder={(next) => route(`${path}?${new URLSearchParams({ nominal, before: next })}`)}
+          />
         </>
       )}
     </Loaded>
@@ -91,8 +89,7 @@ function Chosen({ id, nominal, before, onOlder }: ChosenProps) {
 function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly onDone: () => void }) {
   const { id, kind, expression, timezone, paused } = schedule;
   const { query, path, route } = useLocation();
-  const { nominal = "", before = "" } = query;
-  const go = (fields: Readonly<Record<string, string>>): void => route(`${path}?${new URLSearchParams(fields)}`);
+  const { nominal = "" } = query;
   const { occurrences, next } = schedule.times;
   useKeys([
     { keys: "p", does: words.schedules.pauseKey, run: () => void toggleSchedule(schedule, onDone) },
@@ -142,14 +139,14 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
           <span class="dim">{plannedText(occurrences)}</span>
           <span class="space" />
           <SquareLegend />
-          <RangePicker of="nominal" value={nominal} onRange={(value) => go({ nominal: value })} />
+          <RangePicker
+            of="nominal"
+            value={nominal}
+            onRange={(value) => route(`${path}?${new URLSearchParams({ nominal: value })}`)}
+          />
         </header>
         <WhyTime schedule={schedule} />
-        {nominal === "" ? (
-          <OccurrenceTable occurrences={occurrences} />
-        ) : (
-          <Chosen {...{ id, nominal, before }} onOlder={(cursor) => go({ nominal, before: cursor })} />
-        )}
+        {nominal === "" ? <OccurrenceTable occurrences={occurrences} /> : <Chosen {...{ id, nominal }} />}
       </section>
       <Audits target={`/schedules/${encodeURIComponent(id)}`} />
     </>

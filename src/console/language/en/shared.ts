@@ -74,7 +74,6 @@ export const enShared = {
     due: "Due",
     ended: "Ended",
     error: "Error",
-    failed: "Failed",
     key: "Key",
     kind: "Kind",
     lane: "Lane",

@@ -60,7 +60,6 @@ export const koShared: typeof enShared = {
     due: "예정 시각",
     ended: "끝",
     error: "오류",
-    failed: "실패",
     key: "키",
     kind: "종류",
     lane: "레인",
