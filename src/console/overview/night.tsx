@@ -114,10 +114,10 @@ function Rows({ from, to, by, releases, rows }: Shown) {
   return (
     <div class="night" style={{ "--ticks": linesOf(span, releases) }} onKeyDown={moveAmongBars}>
       <DataTable label={words.night.title} none={words.night.none} {...{ columns, rows }} idOf={({ id }) => id} />
+      {releases.length === 0 ? null : <Releases at={releases} />}
       {rows.length === 0 ? null : (
         <p class="form-lead foot" role="status">
           {said}
-          {releases.length === 0 ? null : <Releases at={releases} />}
         </p>
       )}
     </div>
@@ -128,14 +128,14 @@ const releasesShown = 3;
 
 /** The coloured lines in words, each with what it changed. */
 const Releases = ({ at }: { readonly at: readonly string[] }) => (
-  <span class="releases">
+  <p class="form-lead releases">
     {words.night.releases}
     {at.slice(-releasesShown).map((each) => (
       <a key={each} class="link" href={addresses.activityOf({ caller: "deployment", created: `${each}..` })}>
         <Time at={each} />
       </a>
     ))}
-  </span>
+  </p>
 );
 
 const failedText = (row: NightRow): string => `${numberText(countOf(row, ["failed"]))} / ${numberText(countOf(row))}`;

@@ -137,13 +137,13 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
           <h2>{words.schedules.last30}</h2>
           <Squares last={occurrences.filter(isPast).map(squareOf)} zone={timezone} />
           <span class="dim">{plannedText(occurrences)}</span>
-          <span class="space" />
-          <SquareLegend />
           <RangePicker
             of="nominal"
             value={nominal}
             onRange={(value) => route(`${path}?${new URLSearchParams({ nominal: value })}`)}
           />
+          <span class="space" />
+          <SquareLegend />
         </header>
         <WhyTime schedule={schedule} />
         {nominal === "" ? <OccurrenceTable occurrences={occurrences} /> : <Chosen {...{ id, nominal }} />}
