@@ -62,7 +62,7 @@ await describeInBrowser("the night", (its) => {
     const at = "2026-11-01T04:00:00Z";
     await planting(its.api, async (client) => {
       const times = { created_at: at, due_at: at, started_at: at, finished_at: at };
-      await insert(client, "job", [jobRow(5_000, "SUCCESS", times)]);
+      await insert(client, "job", [jobRow(60_000, "SUCCESS", times)]);
     });
     const { page } = await its.open({ timezoneId: "America/St_Johns" });
     const asked = page.waitForRequest(/\/night\?/);

@@ -21,7 +21,7 @@ export function edgesOf(value: string, now: number, ahead: 1 | -1 = -1): readonl
 }
 
 /** The same as the API is asked for it. */
-export function rangeOf(field: string, edges: ReturnType<typeof edgesOf>): Readonly<Record<string, string>> | null {
+export function rangeFields(field: string, edges: ReturnType<typeof edgesOf>): Readonly<Record<string, string>> | null {
   if (edges === null) return null;
   const [from, to] = edges;
   return {

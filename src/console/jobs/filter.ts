@@ -1,6 +1,6 @@
 /** The text of the filter bar. It is the whole state of the list, so it is also what stands in the address. */
 import { parseDuration } from "../../calendar/duration.ts";
-import { edgesOf, rangeOf } from "../filter/range.ts";
+import { edgesOf, rangeFields } from "../filter/range.ts";
 import { type Filter, parseTerms } from "../filter/terms.ts";
 import { type JobState, jobStates } from "./state.ts";
 import { words } from "../language/words.ts";
@@ -59,9 +59,9 @@ function attemptOf(value: string): Readonly<Record<string, string>> | null {
 }
 
 const ranges: Readonly<Record<string, Range>> = {
-  due: (value, now) => rangeOf("due", value === "past" ? [null, now] : edgesOf(value, now, 1)),
-  created: (value, now) => rangeOf("created", edgesOf(value, now)),
-  ended: (value, now) => rangeOf("ended", edgesOf(value, now)),
+  due: (value, now) => rangeFields("due", value === "past" ? [null, now] : edgesOf(value, now, 1)),
+  created: (value, now) => rangeFields("created", edgesOf(value, now)),
+  ended: (value, now) => rangeFields("ended", edgesOf(value, now)),
   took: tookOf,
   attempt: attemptOf,
 };

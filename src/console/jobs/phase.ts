@@ -1,5 +1,5 @@
 import type { JobReply } from "../../api/shape/job.ts";
-import type { IconName } from "../parts/index.ts";
+import type { IconName } from "../parts/icon.tsx";
 import type { MapTask } from "../runs/run-map.ts";
 import type { JobState } from "./state.ts";
 import { words } from "../language/words.ts";

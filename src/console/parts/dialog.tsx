@@ -70,7 +70,7 @@ export function FormDialog({ action, onSend, children, wide = true, danger = fal
           </div>
           <div class="dialog-foot">
             <Button text={words.shared.keepAsIs} onClick={close} />
-            <Button text={action} look={danger ? "primary danger" : "primary"} disabled={isSending} />
+            <Button text={action} look={`primary ${danger ? "danger" : ""}`} disabled={isSending} />
           </div>
         </Form>
       )}

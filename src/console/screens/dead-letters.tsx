@@ -18,7 +18,7 @@ import { sawTroubles } from "../overview/standing.ts";
 import { confirmAndRedrive } from "../bulk/redrive.ts";
 import type { FailureGroup } from "../../insight/failure-groups.ts";
 import { currentTime } from "../clock.ts";
-import { edgesOf, rangeOf } from "../filter/range.ts";
+import { edgesOf, rangeFields } from "../filter/range.ts";
 import { RangePicker } from "../filter/range-picker.tsx";
 import { quote, withTerm } from "../filter/terms.ts";
 import { useAnswer } from "../resource.ts";
@@ -77,7 +77,7 @@ function GroupTable({ groups, ended, onDone }: GroupTableProps) {
     setMarked(others);
   };
   const redrive = (of: readonly FailureGroup[]): void =>
-    void confirmAndRedrive(of, rangeOf("ended", edgesOf(ended, currentTime())) ?? {}, onDone);
+    void confirmAndRedrive(of, rangeFields("ended", edgesOf(ended, currentTime())) ?? {}, onDone);
   const all = (): void => setMarked(new Set(chosen.length === groups.length ? [] : groups.map(idOf)));
   return (
     <div class="card">
