@@ -2,7 +2,6 @@ import { Empty, later, Link } from "./parts/index.ts";
 import { LocationProvider, Route, Router } from "preact-iso";
 import { addresses, base } from "./address.ts";
 import { Shell } from "./shell/shell.tsx";
-import { JobsScreen } from "./screens/jobs.tsx";
 import { OverviewScreen } from "./screens/overview.tsx";
 import { words } from "./language/words.ts";
 
@@ -10,6 +9,7 @@ import { words } from "./language/words.ts";
 const ActivityScreen = later(async () => (await import("./screens/activity.tsx")).ActivityScreen);
 const DeadLettersScreen = later(async () => (await import("./screens/dead-letters.tsx")).DeadLettersScreen);
 const JobScreen = later(async () => (await import("./screens/job.tsx")).JobScreen);
+const JobsScreen = later(async () => (await import("./screens/jobs.tsx")).JobsScreen);
 const SchedulesScreen = later(async () => (await import("./screens/schedules.tsx")).SchedulesScreen);
 const KindsScreen = later(async () => (await import("./screens/kinds.tsx")).KindsScreen);
 const LanesScreen = later(async () => (await import("./screens/lanes.tsx")).LanesScreen);

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { words } from "./language/words.ts";
 import { storedSignal } from "./remembered.ts";
 
@@ -54,19 +54,25 @@ function isTyping({ target }: KeyboardEvent): boolean {
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 }
 
-interface RowKeys {
-  readonly step: (by: number) => void;
-  readonly open: () => void;
-}
-
-/** Of a list with a filter. */
-export const useRowKeys = ({ step, open }: RowKeys): void =>
+/** The row that keys act on, of a list with a filter; another list begins before its first row. */
+export function useCurrentRow(list: string, rows: number, open: (row: number) => void) {
+  const [current, setCurrent] = useState(-1);
+  // Keys may come faster than the screen is drawn: they act on what the one before left.
+  const at = useRef(-1);
+  const move = (row: number): void => {
+    at.current = row;
+    setCurrent(row);
+  };
+  useEffect(() => move(-1), [list]);
+  const step = (by: number): void => move(Math.max(0, Math.min(rows - 1, at.current + by)));
   useKeys([
     { keys: "/", does: words.filter.write, run: () => document.getElementById(filterFieldId)?.focus() },
     { keys: "j", does: words.filter.nextRow, run: () => step(1) },
     { keys: "k", does: words.filter.rowBefore, run: () => step(-1) },
-    { keys: "Enter", does: words.filter.openRow, run: open },
+    { keys: "Enter", does: words.filter.openRow, run: () => open(at.current) },
   ]);
+  return { current, at };
+}
 
 /** The id that `/` looks for. */
 export const filterFieldId = "filter";

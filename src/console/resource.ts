@@ -1,4 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { currentTime } from "./clock.ts";
+import { edgesOf, rangeFields } from "./filter/range.ts";
 import { ask, type AskValues } from "./http.ts";
 import type { OperationAt, ReplyAt } from "../api/api.ts";
 import { afterwards, changes, slowChanges } from "./live.ts";
@@ -20,6 +22,11 @@ interface Held<T> {
 type Load<T> = (signal: AbortSignal) => Promise<T>;
 interface Again {
   readonly again?: "live" | "slow" | "never";
+}
+
+interface Asking extends Again {
+  /** Which time of its rows lies between which, as a filter writes it, and from now on at each request. */
+  readonly range?: readonly [field: string, text: string];
 }
 
 /**
@@ -59,9 +66,13 @@ export function useResource<T>(key: string, load: Load<T>, { again = "live" }: A
 export const useAnswer = <A extends OperationAt>(
   at: A,
   values: AskValues = {},
-  again: Again = {},
+  { range = ["", ""], ...again }: Asking = {},
 ): Resource<ReplyAt<A>> =>
-  useResource(`${at} ${JSON.stringify(values)}`, (signal) => ask(at, values, { signal }), again);
+  useResource(
+    `${at} ${JSON.stringify([values, range])}`,
+    (signal) => ask(at, { ...values, ...rangeFields(range[0], edgesOf(range[1], currentTime())) }, { signal }),
+    again,
+  );
 
 /** One request at a time; calls during it cause one more afterwards. */
 function asking(work: () => Promise<void>): () => void {

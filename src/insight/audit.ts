@@ -39,7 +39,7 @@ export const audit = z.object({
 });
 
 /**
- * Newest first, below the id `before` and before `createdTo`. Of a caller, or of some targets and what lies below their paths: among the
+ * Newest first, below the id `before` and between `createdFrom` and `createdTo`. Of a caller, or of some targets and what lies below their paths: among the
  * newest 20,000 of these. Locks nothing.
  */
 export const readAudits = sqlQuery("audits", {
@@ -47,6 +47,7 @@ export const readAudits = sqlQuery("audits", {
     before?: string | undefined;
     limit: number;
     targets?: readonly string[] | undefined;
+    createdFrom?: number | undefined;
     createdTo?: number | undefined;
     caller?: string | undefined;
   }) => [
@@ -56,6 +57,7 @@ export const readAudits = sqlQuery("audits", {
     insightLimits.auditsSearchedMax,
     of.createdTo === undefined ? null : new Date(of.createdTo),
     of.caller ?? null,
+    of.createdFrom,
   ],
   row: audit,
 })(`
@@ -64,6 +66,6 @@ select id, ${isoText("at")} as at, caller, action, target, status, detail, trace
   where ($1::bigint is null or id < $1::bigint) and ($5::timestamptz is null or at < $5)
   order by id desc limit case when $3::text[] is null and $6::text is null then $2::int else $4::int end
 ) newest
-where ($6::text is null or caller = $6) and ($3::text[] is null
+where ($7::float8 is null or at >= belfry.at($7::float8)) and ($6::text is null or caller = $6) and ($3::text[] is null
   or exists (select from unnest($3::text[]) as asked (path) where target = asked.path or starts_with(target, asked.path || '/')))
 order by id desc limit $2::int`);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { isFailed } from "../machine/job-columns.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { count, idText, time } from "./atoms.ts";
+import type { JobSearch } from "./search.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
 const failureGroup = z
@@ -29,15 +30,20 @@ const { failureRowsMax, failureGroupsMax, failureSamplesShown, failureFirstsMax 
 
 /**
  * One row: failures that look alike, among the newest $1 of all kinds. $2 kind or null $3 groups and $4 samples of each at most;
- * the first time is that of the history of its $5 oldest jobs: a retry does not change it.
+ * the first time is that of the history of its $5 oldest jobs: a retry does not change it. $6 $7 ended between, or null.
  * Locks nothing.
  */
 export const readFailureGroups = sqlQuery("failure-groups", {
-  params: (kind: string | null) => [failureRowsMax, kind, failureGroupsMax, failureSamplesShown, failureFirstsMax],
+  params: ({ kind, endedFrom, endedTo }: Pick<JobSearch, "kind" | "endedFrom" | "endedTo">) => {
+    const most = [failureRowsMax, kind, failureGroupsMax, failureSamplesShown, failureFirstsMax];
+    return [...most, endedFrom, endedTo];
+  },
   row: failureGroupList,
 })(`
 with newest as materialized (
-  select id, kind, error_code, error_message, finished_at from belfry.job where ${isFailed} order by id desc limit $1
+  select id, kind, error_code, error_message, finished_at from belfry.job where ${isFailed}
+    and ($6::float8 is null or finished_at >= belfry.at($6::float8)) and ($7::float8 is null or finished_at <= belfry.at($7::float8))
+  order by id desc limit $1
 ), grouped as materialized (
   select belfry.fingerprint(kind, error_code, error_message) as fingerprint, kind, error_code, (array_agg(id order by id desc))[1:$4::int] as ids,
     (array_agg(id order by id))[1:$5::int] as all_ids,

@@ -9,6 +9,9 @@ export const insightLimits = {
   outcomesShown: 30,
   /** Next times of one schedule, beside its last ones. */
   nextTimesShown: 5,
+  /** Of a schedule with calendars, for the next times that these exclude. */
+  nextTimesLooked: 400,
+  nextExcludedShown: 3,
   /** The newest failures of a summary. */
   lastFailuresShown: 8,
   /** How many occurrences back the last end of a schedule, and its first failure in a row, are searched. */

@@ -24,11 +24,16 @@ const members = `o.schedule_id as "scheduleId", o.local_time as "localTime", o.f
   o.outcome, o.reason, o.calendar, belfry.ms(o.decided_at) as "decidedAt", o.lateness_ms::float8 as "latenessMs", o.schedule_version as version,
   o.job_id as "jobId"`;
 
-/** Newest first, in a total order. $1 id $2 limit $3-$6 the row to begin after, or null for the newest. Locks nothing. */
+/** Newest first, in a total order. $1 id $2 limit $3-$6 the row to begin after, or null for the newest $7 the earliest or null. Locks nothing. */
 export const readOccurrences = sqlQuery("occurrences", {
-  params: (of: { readonly id: string; readonly limit: number; readonly after?: OccurrencePlace | undefined }) => {
-    const { id, limit, after } = of;
-    return [id, limit, after?.nominalAt, after?.localTime, after?.fold, after?.timezone];
+  params: (of: {
+    readonly id: string;
+    readonly limit: number;
+    readonly after?: OccurrencePlace | undefined;
+    readonly from?: Instant | undefined;
+  }) => {
+    const { id, limit, after, from } = of;
+    return [id, limit, after?.nominalAt, after?.localTime, after?.fold, after?.timezone, from];
   },
   row: occurrence,
 })(`
@@ -36,6 +41,7 @@ select ${members}
 from belfry.occurrence o
 where o.schedule_id = $1 and ($3::float8 is null or o.nominal_at <= belfry.at($3::float8)) and ($3::float8 is null
   or (o.nominal_at, o.local_time, o.fold, o.timezone) < (belfry.at($3::float8), $4::text, $5::smallint, $6::text))
+  and ($7::float8 is null or o.nominal_at >= belfry.at($7::float8))
 order by o.nominal_at desc, o.local_time desc, o.fold desc, o.timezone desc limit $2`);
 
 /** By reading or by instant: two index scans, because an OR of both reads the whole ledger. $1 id $2 readings $3 instants $4 limit. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JobId, RunId } from "../machine/job.ts";
+import type { Instant, JobId, RunId } from "../machine/job.ts";
 import { joinRules } from "../machine/join.ts";
 import { failurePolicies, runEndChoices, type RunState } from "../machine/run.ts";
 import { runLimits } from "../machine/run-limits.ts";
@@ -116,20 +116,31 @@ export interface RunFilter {
   readonly states?: readonly RunState[] | undefined;
   /** Reruns of this run. */
   readonly parent?: string | undefined;
+  readonly createdFrom?: Instant | undefined;
+  readonly createdTo?: Instant | undefined;
   /** Runs with a smaller id: the cursor of the next page is the last id of this one. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
-/** Newest first. $1 kinds $2 key $3 states $4 before $5 limit $6 parent; null asks for any. Locks nothing. */
+/**
+ * Newest first. $1 kinds $2 key $3 states $4 before $5 limit $6 parent $7 $8 created between; null asks for any. Ids follow the time of
+ * creation but for moments: none below the newest run that is a minute too old is read. Locks nothing.
+ */
 export const readRuns = sqlQuery("runs", {
-  params: ({ kinds, key, states, before, limit, parent }: RunFilter) => [kinds, key, states, before, limit, parent],
+  params: ({ kinds, key, states, before, limit, parent, ...created }: RunFilter) => {
+    const { createdFrom, createdTo } = created;
+    return [kinds, key, states, before, limit, parent, createdFrom, createdTo];
+  },
   row: run,
 })(`
 select ${runMembers} from belfry.run_progress
 where ($1::text[] is null or kind = any($1::text[])) and ($2::text is null or key = $2)
   and ($3::belfry.run_state[] is null or state = any($3::belfry.run_state[])) and ($4::bigint is null or id < $4::bigint)
   and ($6::bigint is null or parent_id = $6::bigint)
+  and ($7::float8 is null or created_at >= belfry.at($7::float8) and id > coalesce(
+    (select o.id from belfry.run o where o.created_at < belfry.at($7::float8) - interval '1 minute' order by o.id desc limit 1), 0))
+  and ($8::float8 is null or created_at < belfry.at($8::float8))
 order by id desc limit $5`);
 
 /** What is open and what has ended are two ranges of `job_run`. */

@@ -11,7 +11,7 @@ export const screens = [
   { path: "/schedules", loaded: "nightly-export" },
   { path: "/schedules/nightly-export", loaded: "Next times" },
   { path: "/upcoming", loaded: "The one before has not ended" },
-  { path: "/kinds", loaded: "Slowest first" },
+  { path: "/kinds", loaded: "Compared with" },
   { path: "/runs", loaded: "settlement" },
   { path: "/runs/7", loaded: "Retry from failed" },
   { path: "/runs/7?view=graph", loaded: "refunds" },

@@ -83,7 +83,7 @@ export async function operationsTour(connections: Connections): Promise<void> {
   await insight.run(readSlot, { key: "cap:tour", before: 0 });
   await insight.run(writeWorker, { id: "w", lane: "tour", version: "1" });
   await insight.run(readWorkers, 60_000);
-  await insight.run(readFailureGroups, null);
+  await insight.run(readFailureGroups, {});
   await insight.run(readFences, {});
   await insight.run(readDueSoon, { to: 3_600_000, parts: 12 });
   const night = { from: 0, to: 3_600_000, by: "schedule", kinds: null } as const;

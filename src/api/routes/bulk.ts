@@ -232,10 +232,14 @@ export const deadLetterEndpoint = ({ insight }: ApiOptions) =>
     description: "FAILED jobs by fingerprint, the largest group first, each with its newest jobs as samples.",
     example: { query: { kind: "hello" } },
     scope: "list",
-    query: z.strictObject({ kind: text(contractLimits.idCharactersMax).optional() }),
+    query: z.strictObject({
+      kind: text(contractLimits.idCharactersMax).optional(),
+      endedFrom: searchFields.endedFrom,
+      endedTo: searchFields.endedTo,
+    }),
     replies: { 200: failureGroupList },
     async handle({ query, within }) {
-      const { groups, isMore } = await oneRow(insight, readFailureGroups, query.kind ?? null);
+      const { groups, isMore } = await oneRow(insight, readFailureGroups, query);
       const shown = groups.filter(({ kind }) => within === null || within.kinds.has(kind));
       return { status: 200, body: { groups: shown, isMore } };
     },

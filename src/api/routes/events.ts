@@ -113,6 +113,7 @@ const auditsQuery = z.strictObject({
     "Of these paths and what lies below them: `/jobs/42`, or `/dead-letters,/bulk`. Among the newest 20,000 changes.",
   ).optional(),
   caller: text(500, "Of this caller alone; `deployment` is what releases changed.").optional(),
+  createdFrom: instant.optional().describe("At this time or later."),
   createdTo: instant.optional().describe("Before this time."),
   cursor: id.optional(),
   limit: limit(contractLimits.listRowsMax, 50),
@@ -135,8 +136,8 @@ export const auditEndpoint = ({ insight }: ApiOptions) =>
     query: auditsQuery,
     replies: { 200: auditList },
     async handle({ query }) {
-      const { cursor: before, target: targets, caller, createdTo } = query;
-      const audits = await insight.run(readAudits, { before, limit: query.limit + 1, targets, caller, createdTo });
+      const { cursor: before, target: targets, limit: most, ...others } = query;
+      const audits = await insight.run(readAudits, { ...others, before, limit: most + 1, targets });
       const { rows, nextCursor } = pageOf(audits, query.limit, ({ id: last }) => last);
       return { status: 200, body: { audits: rows.map((row) => ({ ...row, ...signerOf(row.caller) })), nextCursor } };
     },

@@ -22,6 +22,7 @@ import { id, limit, requestKey, someOf, text } from "../query-fields.ts";
 import { type Bounds, ofRun, searchWithin } from "../scope.ts";
 import { bulk } from "../shape/bulk.ts";
 import { readRun, readRuns, readTasks, run, type RunRow } from "../../insight/runs.ts";
+import { searchFields } from "./jobs.ts";
 import { runList, runMap, taskList } from "../shape/run.ts";
 import { idText, runStates } from "../../insight/atoms.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
@@ -33,6 +34,8 @@ const runsQuery = z.strictObject({
   state: someOf(runStates, "Only in these states.").optional(),
   /** Reruns of this run. */
   parent: id.optional(),
+  createdFrom: searchFields.createdFrom,
+  createdTo: searchFields.createdTo,
   cursor: id.optional(),
   limit: limit(contractLimits.listRowsMax, 50),
 });
@@ -136,9 +139,9 @@ function changes(options: ApiOptions) {
 }
 
 async function list({ insight }: ApiOptions, query: z.infer<typeof runsQuery>, within: Bounds | null) {
-  const { kind, key, state, parent, cursor, limit: rows } = query;
+  const { kind, state, cursor, limit: rows, ...others } = query;
   const kinds = kind === undefined ? searchWithin(within) : { kinds: [kind] };
-  const filter = { ...kinds, key, states: state, parent, before: cursor, limit: rows + 1 };
+  const filter = { ...others, ...kinds, states: state, before: cursor, limit: rows + 1 };
   const page = pageOf(await insight.run(readRuns, filter), rows, ({ id: last }) => last);
   return { runs: [...page.rows], nextCursor: page.nextCursor };
 }

@@ -111,6 +111,10 @@ async function timesOf(
     insight.run(readOccurrences, { id: spec.id, limit: insightLimits.outcomesShown }),
     readObjectives(insight, { schedule: spec.id, isWhole: true }),
   ]);
-  const { times } = previewJson(spec.timezone, preview(spec, now, insightLimits.nextTimesShown));
-  return { occurrences: endedJson(await withEnds(insight, rows)), next: times, objective: objectives[0] ?? null };
+  const { nextTimesShown, nextTimesLooked, nextExcludedShown } = insightLimits;
+  const looked = spec.calendars === undefined ? nextTimesShown : nextTimesLooked;
+  const { times } = previewJson(spec.timezone, preview(spec, now, looked));
+  const later = times.slice(nextTimesShown).filter(({ exclusion }) => exclusion !== null);
+  const next = [...times.slice(0, nextTimesShown), ...later.slice(0, nextExcludedShown)];
+  return { occurrences: endedJson(await withEnds(insight, rows)), next, objective: objectives[0] ?? null };
 }

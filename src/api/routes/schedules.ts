@@ -7,7 +7,7 @@ import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import { pageBefore } from "../query.ts";
-import { limit, text } from "../query-fields.ts";
+import { instant, limit, text } from "../query-fields.ts";
 import { explainedTimes, nextTimes, scheduleDetail, scheduleList } from "../shape/schedule.ts";
 import { withEnds } from "../../insight/occurrence-ends.ts";
 import { readOccurrences } from "../../insight/occurrences.ts";
@@ -36,6 +36,8 @@ const place = z
 
 const occurrencesQuery = z.strictObject({
   limit: limit(contractLimits.listRowsMax, 50),
+  nominalFrom: instant.optional().describe("Planned for this time or later."),
+  nominalTo: instant.optional().describe("Planned for before this time."),
   cursor: place.optional(),
 });
 
@@ -71,8 +73,9 @@ export function scheduleEndpoints(options: ApiOptions) {
       ...ofOneSchedule(options),
       query: occurrencesQuery,
       replies: { 200: occurrenceList },
-      async handle({ params: { id }, query: { limit: rowsMax, cursor }, within }) {
-        const rows = await insight.run(readOccurrences, { id, limit: rowsMax, after: cursor });
+      async handle({ params: { id }, query: { limit: rowsMax, nominalFrom: from, nominalTo: to, cursor }, within }) {
+        const before = to === undefined ? undefined : { nominalAt: to, localTime: "", fold: 0, timezone: "" };
+        const rows = await insight.run(readOccurrences, { id, limit: rowsMax, after: cursor ?? before, from });
         if (rows.length === 0 && (await store.scheduleFacts(id)) === null)
           throw unknown(
             id,

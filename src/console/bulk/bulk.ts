@@ -84,7 +84,7 @@ async function factsOf(action: BulkVerb, { filter, text }: { filter: JobQuery; t
     [words.bulk.filter, text === "" ? words.bulk.everyJob : text],
     [words.bulk.kinds(among), tally(jobs.map(({ kind }) => kind))],
     [words.bulk.states(among), tally(jobs.map((job) => words.states[job.state]))],
-    [words.labels.jobs, numberText(total)],
+    [words.places.jobs, numberText(total)],
   ] as const;
 }
 

@@ -11,10 +11,14 @@ const followMs = 20_000;
 const followLookMs = 1_000;
 
 /** Retries dead letters of some groups: in steps that stop them when they fail again, unless all at once is wanted. */
-export async function confirmAndRedrive(groups: readonly FailureGroup[], onDone: () => void): Promise<void> {
+export async function confirmAndRedrive(
+  groups: readonly FailureGroup[],
+  ended: Readonly<Record<string, string>>,
+  onDone: () => void,
+): Promise<void> {
   const kinds = [...new Set(groups.map(({ kind }) => kind))];
   const fingerprint = groups.map((group) => group.fingerprint);
-  const filter = { fingerprint, ...(kinds.length === 1 ? { kind: kinds[0] } : {}) };
+  const filter = { fingerprint, ...ended, ...(kinds.length === 1 ? { kind: kinds[0] } : {}) };
   try {
     const { matched } = await ask("POST /dead-letters/redrive", {}, { body: { filter, dryRun: true } });
     const written = await answerTo({
@@ -65,6 +69,6 @@ function factsOf(groups: readonly FailureGroup[], kinds: readonly string[], jobs
     [words.bulk.kinds(""), kinds.join(", ")],
     [words.redrive.causes, [...causes, ...more].join(" · ")],
     [words.bulk.states(""), words.states.FAILED],
-    [words.labels.jobs, jobs],
+    [words.places.jobs, jobs],
   ] as const;
 }

@@ -1,5 +1,5 @@
 import { useId, useRef, useState } from "preact/hooks";
-import { Icon } from "../parts/index.ts";
+import { Icon, IconButton } from "../parts/index.ts";
 import { filterFieldId } from "../keys.ts";
 import { completeTerm, type Suggestion } from "./terms.ts";
 import { words } from "../language/words.ts";
@@ -61,7 +61,11 @@ export function FilterBar({ id = filterFieldId, text, label, placeholder, sugges
         onKeyDown={onKeyDown}
         onBlur={draft.leave}
       />
-      {draft.value === "" ? <kbd class="filter-key">/</kbd> : <ClearButton onClear={() => draft.finish("")} />}
+      {draft.value === "" ? (
+        <kbd class="filter-key">/</kbd>
+      ) : (
+        <IconButton icon="close" size={14} text={words.filter.clear} onClick={() => draft.finish("")} />
+      )}
       <Suggestions id={list} suggestions={draft.suggestions} chosen={draft.chosen} onTake={take} />
     </div>
   );
@@ -100,13 +104,6 @@ function useDraft({ text, suggest, onFilter }: Pick<FilterBarProps, "text" | "su
     },
   };
 }
-
-const ClearButton = ({ onClear }: { readonly onClear: () => void }) => (
-  <button type="button" class="icon-button" onClick={onClear}>
-    <Icon name="close" size={14} />
-    <span class="hidden">{words.filter.clear}</span>
-  </button>
-);
 
 interface SuggestionsProps {
   readonly id: string;

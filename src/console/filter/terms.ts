@@ -49,6 +49,14 @@ export function withTerm(text: string, field: string, value: string | null): str
   return [...rest, ...(value === null ? [] : [`${field}:${quote(value)}`])].join(" ");
 }
 
+/** As it is written; empty without one. */
+export const valueIn = (text: string, field: string): string =>
+  unquote(
+    wordsOf(text)
+      .findLast((word) => word.toLowerCase().startsWith(`${field}:`))
+      ?.slice(field.length + 1) ?? "",
+  );
+
 /** What the word that is being written may become. */
 export interface Suggestion {
   /** Replaces the word that is being written. */
@@ -64,8 +72,24 @@ export function completeTerm(text: string, { word }: Suggestion): string {
   return `${kept}${word}${/[:.]$/.test(word) ? "" : " "}`;
 }
 
-/** The fields that begin like this word. */
-export const fieldsLike = (start: string, meanings: Readonly<Record<string, string>>): readonly Suggestion[] =>
-  Object.entries(meanings)
-    .filter(([field]) => field.startsWith(start.toLowerCase()))
-    .map(([field, hint]) => ({ word: field.endsWith(".") ? field : `${field}:`, hint }));
+const suggestionsMax = 8;
+
+/** What the last word of the text may become: a field that begins like it, or a value of its field; of several, the last one. */
+export function suggestTerms(
+  text: string,
+  meanings: Readonly<Record<string, string>>,
+  values: Readonly<Record<string, readonly [values: readonly string[], hint: string]>>,
+): readonly Suggestion[] {
+  const word = lastWord(text);
+  const [field = "", start] = word.split(/:(.*)/s);
+  const fields = Object.entries(meanings)
+    .filter(([name]) => name.startsWith(field.toLowerCase()))
+    .map(([name, hint]) => ({ word: name.endsWith(".") ? name : `${name}:`, hint }));
+  const before = start?.slice(0, start.lastIndexOf(",") + 1) ?? "";
+  const typed = start?.slice(before.length).replace(/^"/, "").toLowerCase() ?? "";
+  const [known, hint] = values[field.toLowerCase()] ?? [[], ""];
+  const own = known
+    .filter((value) => value.toLowerCase().includes(typed))
+    .map((value) => ({ word: `${field}:${before}${quote(value)}`, hint }));
+  return (start === undefined ? fields : own).filter((each) => each.word !== word).slice(0, suggestionsMax);
+}

@@ -81,25 +81,16 @@ function LogLink({
 /** Where the time of an attempt went, where it is known. */
 function Split({ of: { dueAt, sentAt, startedAt, endedAt } }: { readonly of: AttemptDetailReply }) {
   if (dueAt === null || sentAt === null || startedAt === null) return null;
-  const [due, sent, started] = [dueAt, sentAt, startedAt].map((each) => Date.parse(each));
-  if (due === undefined || sent === undefined || started === undefined) return null;
+  const started = Date.parse(startedAt);
   // A message may be sent ahead of the due time: until then it is no claiming.
-  const claimable = Math.min(started, Math.max(sent, due));
-  const parts = [
-    [words.attempts.phases.wait, claimable - Math.min(due, claimable)],
+  const claimable = Math.min(started, Math.max(Date.parse(sentAt), Date.parse(dueAt)));
+  const parts: readonly (readonly [string, number | null])[] = [
+    [words.attempts.phases.wait, Math.max(0, claimable - Date.parse(dueAt))],
     [words.attempts.claiming, started - claimable],
-    ...(endedAt === null ? [] : ([[words.attempts.phases.run, Date.parse(endedAt) - started]] as const)),
-  ] as const;
-  return (
-    <dl class="split">
-      {parts.map(([name, ms]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{durationText(ms)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+    [words.attempts.phases.run, endedAt === null ? null : Date.parse(endedAt) - started],
+  ];
+  const spent = parts.flatMap(([name, ms]) => (ms === null ? [] : [`${name} ${durationText(ms)}`]));
+  return <p class="dim">{spent.join(" · ")}</p>;
 }
 
 const Failure = ({ failure }: { readonly failure: NonNullable<AttemptDetailReply["failure"]> }) => (

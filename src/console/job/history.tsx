@@ -1,4 +1,4 @@
-import { Card, DataTable, orNothing, StateBadge, Time } from "../parts/index.ts";
+import { orNothing, StateBadge, TableCard, Time } from "../parts/index.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
 import { reasonText } from "../language/spoken.ts";
@@ -11,24 +11,23 @@ const movedBy = ({ reason, caller }: JobDetailReply["events"][number]): string =
 export function History({ job, zone }: { readonly job: JobDetailReply; readonly zone?: string | undefined }) {
   const events = job.events.toReversed();
   return (
-    <Card title={words.job.events} about={words.job.newestFirst(events.length)}>
-      <DataTable
-        label={words.job.changes}
-        rows={events}
-        idOf={({ id }) => id}
-        columns={[
-          { name: words.labels.at, cell: ({ at }) => <Time at={at} zone={zone} /> },
-          { name: words.labels.state, cell: ({ to }) => <StateBadge state={to} /> },
-          { name: words.job.attempt, isNumber: true, cell: ({ attempt }) => orNothing(attempt) },
-          { name: words.labels.why, cell: movedBy },
-          {
-            name: words.labels.worker,
-            class: "mono dim cut col-worker",
-            title: ({ worker }) => worker ?? undefined,
-            cell: ({ worker }) => worker,
-          },
-        ]}
-      />
-    </Card>
+    <TableCard
+      title={words.job.events}
+      about={words.job.newestFirst(events.length)}
+      rows={events}
+      idOf={({ id }) => id}
+      columns={[
+        { name: words.labels.at, cell: ({ at }) => <Time at={at} zone={zone} /> },
+        { name: words.labels.state, cell: ({ to }) => <StateBadge state={to} /> },
+        { name: words.job.attempt, isNumber: true, cell: ({ attempt }) => orNothing(attempt) },
+        { name: words.labels.why, cell: movedBy },
+        {
+          name: words.labels.worker,
+          class: "mono dim cut col-worker",
+          title: ({ worker }) => worker ?? undefined,
+          cell: ({ worker }) => worker,
+        },
+      ]}
+    />
   );
 }

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { placesIn } from "../../machine/wait-texts.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { addresses } from "../address.ts";
-import { phaseText } from "../jobs/phase.ts";
+import { phaseLook } from "../jobs/phase.ts";
 import { numberText } from "../language/number.ts";
 import { words } from "../language/words.ts";
 import { Button, Icon, JobLink, later, Link, Time, togglePause } from "../parts/index.ts";
@@ -30,7 +30,7 @@ export function Why({ job, zone, onDone }: WhyProps) {
       <div>
         <p class="why">
           {why === undefined || !isKnown(why)
-            ? (why?.sentence ?? words.job.itIs(phaseText(job)))
+            ? (why?.sentence ?? words.job.itIs(phaseLook(job).text))
             : why.pieces.map((each) => <Piece key={each.text} of={each} zone={zone} />)}
         </p>
         {why === undefined || why.waitsFor.length === 0 ? null : (

@@ -1,5 +1,5 @@
 import { jobStates } from "./state.ts";
-import { fieldsLike, lastWord, quote, type Suggestion } from "../filter/terms.ts";
+import { type Suggestion, suggestTerms } from "../filter/terms.ts";
 import { words } from "../language/words.ts";
 
 /** Values that exist in this system. */
@@ -10,32 +10,12 @@ export interface Completions {
   readonly schedules: readonly string[];
 }
 
-const suggestionsMax = 8;
+const times = ["<1h", "today", "last-night", "yesterday", ">1d"];
 
 /** What the last word of the text may become. */
-export function suggest(text: string, known: Completions): readonly Suggestion[] {
-  const word = lastWord(text);
-  const colon = word.indexOf(":");
-  const found =
-    colon < 0 ? fieldsLike(word, words.jobs.fields) : valuesLike(word.slice(0, colon), word.slice(colon + 1), known);
-  return found.filter((each) => each.word !== word).slice(0, suggestionsMax);
-}
-
-function valuesLike(field: string, start: string, known: Completions): readonly Suggestion[] {
-  const before = start.slice(0, start.lastIndexOf(",") + 1);
-  const typed = start.slice(before.length).replace(/^"/, "").toLowerCase();
-  const [values, hint] = valuesOf(field.toLowerCase(), known);
-  return values
-    .filter((value) => value.toLowerCase().includes(typed))
-    .map((value) => ({ word: `${field}:${before}${quote(value)}`, hint }));
-}
-
-function valuesOf(
-  field: string,
-  { kinds, lanes, errors, schedules }: Completions,
-): readonly [readonly string[], string] {
-  const { hints } = words.jobs;
-  const known: Readonly<Record<string, readonly [readonly string[], string]>> = {
+export function suggest(text: string, { kinds, lanes, errors, schedules }: Completions): readonly Suggestion[] {
+  const { hints, fields } = words.jobs;
+  return suggestTerms(text, fields, {
     state: [jobStates.map((state) => state.toLowerCase()), hints.state],
     kind: [kinds, hints.kind],
     lane: [lanes, hints.lane],
@@ -43,10 +23,9 @@ function valuesOf(
     schedule: [schedules, hints.schedule],
     held: [["yes", "no"], hints.held],
     due: [["past", "<10m", "<1h", "<1d", ">1h"], hints.due],
-    created: [["<1h", "today", "last-night", "yesterday", ">1d"], hints.due],
-    ended: [["<1h", "today", "last-night", "yesterday", ">1d"], hints.due],
+    created: [times, hints.due],
+    ended: [times, hints.due],
     took: [[">1s", ">10s", ">1m", "<1s"], hints.due],
     attempt: [[">1", "1"], words.labels.attempts],
-  };
-  return known[field] ?? [[], ""];
+  });
 }

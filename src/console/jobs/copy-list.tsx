@@ -12,7 +12,7 @@ export function CopyList({ filter, jobs }: { readonly filter: JobQuery; readonly
   return (
     <details class="copy-list" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{names.name}</summary>
-      {(["link", "command", "csv"] as const).map((what) => (
+      {(isOpen ? (["link", "command", "csv"] as const) : []).map((what) => (
         <Button
           key={what}
           text={names[what]}

@@ -1,5 +1,6 @@
 /** The text of the filter bar. It is the whole state of the list, so it is also what stands in the address. */
 import { parseDuration } from "../../calendar/duration.ts";
+import { edgesOf, rangeFields } from "../filter/range.ts";
 import { type Filter, parseTerms } from "../filter/terms.ts";
 import { type JobState, jobStates } from "./state.ts";
 import { words } from "../language/words.ts";
@@ -30,7 +31,7 @@ export function queryOf({ terms, words }: Filter, now: number): JobQuery {
   return query;
 }
 
-function statesOf(value: string): readonly JobState[] | null {
+export function statesOf(value: string): readonly JobState[] | null {
   const named = value.toUpperCase().split(",");
   const known = jobStates.filter((state) => named.includes(state));
   return known.length === named.length ? known : null;
@@ -39,38 +40,6 @@ function statesOf(value: string): readonly JobState[] | null {
 const heldValues: Readonly<Record<string, string>> = { yes: "true", no: "false" };
 
 type Range = (value: string, now: number) => Readonly<Record<string, string>> | null;
-
-export const isoTime = (at: number): string => new Date(at).toISOString();
-const pair = (field: string, from: string | null, to: string | null): Readonly<Record<string, string>> => ({
-  ...(from === null ? {} : { [`${field}From`]: from }),
-  ...(to === null ? {} : { [`${field}To`]: to }),
-});
-
-/** `<1h`: no further from now than that, ahead of it or behind it; `>1d`: further; two ISO times with `..` between. */
-function timesOf(field: string, ahead: 1 | -1, value: string, now: number): Readonly<Record<string, string>> | null {
-  const day = namedDay(value, now);
-  if (day !== null) return pair(field, isoTime(day[0]), isoTime(day[1]));
-  const span = /^[<>]\d{1,6}[smhd]$/.test(value) ? parseDuration(value.slice(1)) : null;
-  if (span !== null) {
-    const [edge, here] = [isoTime(now + ahead * span), isoTime(now)];
-    const isNear = value.startsWith("<");
-    if (ahead === 1) return isNear ? pair(field, here, edge) : pair(field, edge, null);
-    return isNear ? pair(field, edge, here) : pair(field, null, edge);
-  }
-  const [from, to, ...rest] = value.split("..").map((part) => Date.parse(part));
-  if (from === undefined || to === undefined || rest.length > 0 || Number.isNaN(from + to)) return null;
-  return pair(field, isoTime(from), isoTime(to));
-}
-
-const localDay = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short" });
-
-/** By the reader's clock: from six in the evening to nine in the morning, or a whole day. */
-export function namedDay(value: string, now: number): readonly [number, number] | null {
-  const at = (days: number, hour: string): number => Date.parse(`${localDay.format(now + days * 86_400_000)}T${hour}`);
-  if (value === "last-night") return [at(-1, "18:00"), at(0, "09:00")];
-  if (value === "today") return [at(0, "00:00"), at(1, "00:00")];
-  return value === "yesterday" ? [at(-1, "00:00"), at(0, "00:00")] : null;
-}
 
 /** `>10s`, `<1s`, `1s..10s`. */
 function tookOf(value: string): Readonly<Record<string, string>> | null {
@@ -90,9 +59,9 @@ function attemptOf(value: string): Readonly<Record<string, string>> | null {
 }
 
 const ranges: Readonly<Record<string, Range>> = {
-  due: (value, now) => (value === "past" ? { dueTo: isoTime(now) } : timesOf("due", 1, value, now)),
-  created: (value, now) => timesOf("created", -1, value, now),
-  ended: (value, now) => timesOf("ended", -1, value, now),
+  due: (value, now) => rangeFields("due", value === "past" ? [null, now] : edgesOf(value, now, 1)),
+  created: (value, now) => rangeFields("created", edgesOf(value, now)),
+  ended: (value, now) => rangeFields("ended", edgesOf(value, now)),
   took: tookOf,
   attempt: attemptOf,
 };

@@ -1,12 +1,11 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "../http.ts";
 import type { JobQuery } from "./filter.ts";
-import { afterwards, changes } from "../live.ts";
 import type { JobListReply, JobReply } from "../../api/shape/job.ts";
+import { useResource } from "../resource.ts";
 
 export interface JobRows {
   readonly jobs: readonly JobReply[];
-  readonly isComplete: boolean;
   readonly isLoading: boolean;
   readonly error: Error | null;
   /** Loads the next page, unless one is on its way. */
@@ -19,14 +18,8 @@ interface Held {
   readonly key: string;
   readonly jobs: readonly JobReply[];
   readonly cursor: string | null;
-  readonly isComplete: boolean;
-  readonly isLoading: boolean;
-  readonly error: Error | null;
 }
 
-const begin = (key: string): Held => {
-  return { key, jobs: [], cursor: null, isComplete: false, isLoading: true, error: null };
-};
 const firstRows = 100;
 const furtherRows = 500;
 
@@ -35,58 +28,41 @@ const furtherRows = 500;
  * put before what was loaded: the rows a person looks at further down do not move away. A filter of null matches nothing.
  */
 export function useJobRows(key: string, filter: JobQuery | null): JobRows {
-  const [held, setHeld] = useState(() => begin(key));
-  const current = useRef({ held, filter, isBusy: false, asked: new AbortController() });
-  current.current.filter = filter;
-  current.current.held = held;
-
-  const load = useCallback(async (cursor: string | null) => {
-    const own = current.current;
-    const { asked, filter: wanted } = own;
-    if (own.isBusy || wanted === null) return;
-    const set = (part: (before: Held) => Partial<Held>): void => {
-      if (!asked.signal.aborted) setHeld((before) => ({ ...before, ...part(before) }));
-    };
-    own.isBusy = true;
-    set(() => ({ isLoading: true }));
-    try {
-      const limit = cursor === null ? firstRows : furtherRows;
-      const page = await ask("GET /jobs", { ...wanted, cursor, limit }, { signal: asked.signal });
-      set((before) => ({ ...(cursor === null ? refreshed(before, page) : appended(before, page)), error: null }));
-    } catch (failed) {
-      set(() => ({ error: failed instanceof Error ? failed : new Error(String(failed)) }));
-    } finally {
-      if (!asked.signal.aborted) own.isBusy = false;
-      set(() => ({ isLoading: false }));
-    }
-  }, []);
-
-  useEffect(() => {
-    const own = current.current;
-    own.asked = new AbortController();
-    own.isBusy = false;
-    setHeld(begin(key));
-    void load(null);
-    return () => own.asked.abort();
-  }, [key]);
-
-  const reload = useCallback(() => void load(null), []);
-  const more = useCallback(() => {
-    const { cursor, isComplete } = current.current.held;
-    if (!isComplete && cursor !== null) void load(cursor);
-  }, []);
-  useEffect(() => afterwards(changes, reload), []);
-  // The first drawing of a new filter comes before its effect: what is held then is the list before it.
-  const { jobs, isComplete, isLoading, error } = held.key === key && filter !== null ? held : begin(key);
-  return { jobs, isComplete, isLoading, error, more, reload };
+  const kept = useRef<Held>({ key, jobs: [], cursor: null });
+  if (kept.current.key !== key) kept.current = { key, jobs: [], cursor: null };
+  const further = useRef<AbortController | null>(null);
+  const [failed, fail] = useState<Error | null>(null);
+  const [, draw] = useState(0);
+  const first = useResource(`jobs ${key}`, async (signal) => {
+    if (filter === null) return null;
+    const page = await ask("GET /jobs", { ...filter, limit: firstRows }, { signal });
+    fail(null);
+    kept.current = { key, ...refreshed(kept.current, page) };
+    return page;
+  });
+  useEffect(() => () => further.current?.abort(), [key]);
+  const more = (): void => {
+    const { cursor } = kept.current;
+    if (further.current !== null || cursor === null) return;
+    const own = (further.current = new AbortController());
+    ask("GET /jobs", { ...filter, cursor, limit: furtherRows }, { signal: own.signal })
+      .then((page) => {
+        kept.current = { key, ...appended(kept.current, page) };
+        draw((count) => count + 1);
+      })
+      .catch((error: unknown) => own.signal.aborted || fail(error as Error))
+      .finally(() => (further.current = null));
+  };
+  const error = first.error ?? failed;
+  return { jobs: kept.current.jobs, isLoading: first.data === null, error, more, reload: first.reload };
 }
 
-type Rows = Pick<Held, "jobs" | "cursor" | "isComplete">;
+type Rows = Pick<Held, "jobs" | "cursor">;
 
 function appended({ jobs }: Held, page: JobListReply): Rows {
   const last = jobs.at(-1)?.id;
   const added = page.jobs.filter(({ id }) => last === undefined || isOlder(id, last)).map(rowOf);
-  return { jobs: [...jobs, ...added], cursor: page.nextCursor, isComplete: page.nextCursor === null };
+  return { jobs: [...jobs, ...added], cursor: page.nextCursor };
 }
 
 /** The first page as it is now. Rows beyond it are kept when pages were loaded behind it. */
@@ -94,11 +70,10 @@ function refreshed(before: Held, page: JobListReply): Rows {
   const last = page.jobs.at(-1);
   const hasTail = before.jobs.length > page.jobs.length && last !== undefined && page.nextCursor !== null;
   const newest = page.jobs.map(rowOf);
-  if (!hasTail) return { jobs: newest, cursor: page.nextCursor, isComplete: page.nextCursor === null };
+  if (!hasTail) return { jobs: newest, cursor: page.nextCursor };
   // It begins near the top: of the many rows below nothing is looked at.
   const tail = before.jobs.findIndex(({ id }) => isOlder(id, last.id));
-  const { cursor, isComplete } = before;
-  return { jobs: tail < 0 ? newest : [...newest, ...before.jobs.slice(tail)], cursor, isComplete };
+  return { jobs: tail < 0 ? newest : [...newest, ...before.jobs.slice(tail)], cursor: before.cursor };
 }
 
 /** A hundred thousand may be loaded: what the list does not show and may be large is not kept. */

@@ -4,21 +4,12 @@ import { words } from "../language/words.ts";
 export type KindRow = KindFigureListReply["kinds"][number];
 export type Figures = KindRow["now"];
 
-export const kindSorts = ["slow", "failing", "waiting"] as const;
-export type KindSort = (typeof kindSorts)[number];
-
 /** Null where nothing ended. */
 export const failedShare = ({ failed, ended }: Figures): number | null => (ended === 0 ? null : failed / ended);
 
-const measures: Readonly<Record<KindSort, (figures: Figures) => number>> = {
-  slow: ({ runningMs }) => runningMs?.p95 ?? -1,
-  failing: (figures) => failedShare(figures) ?? -1,
-  waiting: ({ waitingMs }) => waitingMs?.p95 ?? -1,
-};
-
-/** The worst of the period first. */
-export const sortKinds = (rows: readonly KindRow[], sort: KindSort): readonly KindRow[] =>
-  rows.toSorted((a, b) => measures[sort](b.now) - measures[sort](a.now) || b.now.ended - a.now.ended);
+/** A click on a column's name sorts by another figure. */
+export const slowestFirst = (rows: readonly KindRow[]): readonly KindRow[] =>
+  rows.toSorted((a, b) => (b.now.runningMs?.p95 ?? -1) - (a.now.runningMs?.p95 ?? -1) || b.now.ended - a.now.ended);
 
 export interface Trend {
   readonly text: string;

@@ -53,7 +53,7 @@ const figures: readonly Column<KindRow>[] = [
       </>
     ),
   }),
-  column.number(words.labels.failed, ({ now }) => failedShare(now), {
+  column.number(words.states.FAILED, ({ now }) => failedShare(now), {
     cell: ({ kind, now, before }) => (
       <>
         <Failed kind={kind} now={now} />

@@ -8,7 +8,12 @@ interface LaneTableProps {
   readonly onToggle: (lane: LaneReply) => void;
 }
 
-const names = { ...words.phases, running: words.states.RUNNING, ...words.lanes.columns };
+const names = {
+  running: words.states.RUNNING,
+  retrying: words.states.RETRY_WAIT,
+  scheduled: words.states.PENDING,
+  ...words.lanes.columns,
+};
 
 const count = (of: "waiting" | "running" | "retrying" | "scheduled"): Column<LaneReply> =>
   column.number(names[of], of, { cell: (lane) => zeroOr(lane[of], lane.atLeast.includes(of)) });

@@ -1,6 +1,6 @@
-import { Button, Card, column, DataTable, JobLink, Time } from "../parts/index.ts";
-import { useState } from "preact/hooks";
-import { CapForm } from "./cap-form.tsx";
+import { acting, answerTo, Button, column, JobLink, say, TableCard, Time } from "../parts/index.ts";
+import { ask } from "../http.ts";
+import { numberText } from "../language/number.ts";
 import type { SlotUseReply } from "../../insight/slots.ts";
 import { words } from "../language/words.ts";
 
@@ -15,35 +15,39 @@ interface SlotTableProps {
 
 /** Slots in use, who holds them, and how many wait. */
 export const SlotTable = ({ title, slots, onDone }: SlotTableProps) => (
-  <Card title={title}>
-    <DataTable
-      label={title}
-      look="stacks"
-      rows={slots}
-      idOf={({ key }) => key}
-      columns={[
-        column.text<SlotUseReply>(words.lanes.slots, "key", { class: "mono wide" }),
-        {
-          name: words.lanes.inUse,
-          isNamed: true,
-          by: ({ taken, size }) => taken / size,
-          cell: ({ taken, size }) => (
-            <>
-              <meter min={0} max={size} value={taken} aria-label={words.lanes.inUseOf(taken, size)} />
-              <span class="number">{` ${taken}/${size}`}</span>
-            </>
-          ),
-        },
-        column.number<SlotUseReply>(words.lanes.columns.waiting, "waiting"),
-        { name: words.lanes.heldBy, class: "wide", isNamed: true, cell: ({ holders }) => <Holders of={holders} /> },
-        column.actions<SlotUseReply>(({ key, size }) =>
-          onDone === undefined || !/^cap:[^#]*$/.test(key) ? null : (
-            <ChangeCap slots={key} size={size} onDone={onDone} />
-          ),
+  <TableCard
+    title={title}
+    look="stacks"
+    rows={slots}
+    idOf={({ key }) => key}
+    columns={[
+      column.text<SlotUseReply>(words.lanes.slots, "key", { class: "mono wide" }),
+      {
+        name: words.lanes.inUse,
+        isNamed: true,
+        by: ({ taken, size }) => taken / size,
+        cell: ({ taken, size }) => (
+          <>
+            <progress max={size} value={taken} aria-label={words.lanes.inUseOf(taken, size)} />
+            <span class="number">{` ${taken}/${size}`}</span>
+          </>
         ),
-      ]}
-    />
-  </Card>
+      },
+      column.number<SlotUseReply>(words.lanes.columns.waiting, "waiting"),
+      { name: words.lanes.heldBy, class: "wide", isNamed: true, cell: ({ holders }) => <Holders of={holders} /> },
+      column.actions<SlotUseReply>(({ key, size }) => {
+        const [, kind] = /^cap:([^#]*)$/.exec(key) ?? [];
+        return onDone === undefined || kind === undefined ? null : (
+          <Button
+            text={words.caps.change}
+            look="small"
+            onClick={() => void changeCap(kind, size, onDone)}
+            label={words.caps.open(kind)}
+          />
+        );
+      }),
+    ]}
+  />
 );
 
 const Holders = ({ of }: { readonly of: SlotUseReply["holders"] }) => (
@@ -58,20 +62,15 @@ const Holders = ({ of }: { readonly of: SlotUseReply["holders"] }) => (
   </>
 );
 
-interface ChangeCapProps {
-  /** `cap:KIND` */
-  readonly slots: string;
-  readonly size: number;
-  readonly onDone: () => void;
-}
-
-function ChangeCap({ slots, size, onDone }: ChangeCapProps) {
-  const [isOpen, setOpen] = useState(false);
-  const kind = slots.replace(/^cap:/, "");
-  return (
-    <>
-      {isOpen ? <CapForm kind={kind} size={size} onClose={() => setOpen(false)} onDone={onDone} /> : null}
-      <Button text={words.caps.change} look="small" onClick={() => setOpen(true)} label={words.caps.open(kind)} />
-    </>
-  );
+/** Until the next release brings its own number. */
+async function changeCap(kind: string, before: number, onDone: () => void): Promise<void> {
+  const { title, hint: text, size: name, action } = words.caps;
+  const fields = [{ id: "size", name, hint: numberText(before) }];
+  const { size = "" } = (await answerTo({ title: title(kind), text, fields, action })) ?? {};
+  if (size === "") return;
+  await acting(words.pause.notChanged(kind), async () => {
+    await ask("PUT /caps/:kind", { kind }, { body: { size: Number(size) } });
+    say(words.caps.changed(kind, size));
+  });
+  onDone();
 }

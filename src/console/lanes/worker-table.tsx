@@ -1,10 +1,8 @@
-import { Card, type Column, column, DataTable, type IconName, JobLink, Tag, Time } from "../parts/index.ts";
+import { type Column, column, JobLink, TableCard, Tag, type TagProps, Time } from "../parts/index.ts";
 import type { WorkerReply } from "../../insight/workers.ts";
 import { words } from "../language/words.ts";
 
-const looks: Readonly<
-  Record<WorkerReply["status"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy"; text: string }>
-> = {
+const looks: Readonly<Record<WorkerReply["status"], TagProps>> = {
   busy: { icon: "RUNNING", tone: "busy", text: words.lanes.statuses.busy },
   idle: { icon: "SUCCESS", tone: "good", text: words.lanes.statuses.idle },
   silent: { icon: "PENDING", tone: "dim", text: words.lanes.statuses.silent },
@@ -13,11 +11,16 @@ const looks: Readonly<
 
 /** Who worked in the last hour, and what each runs now. */
 export const WorkerTable = ({ workers }: { readonly workers: readonly WorkerReply[] }) => (
-  <Card title={words.lanes.workers} about={words.lanes.seenInHour}>
-    <DataTable label={words.lanes.workers} look="stacks" columns={columns} rows={workers} idOf={({ id }) => id} />
-  </Card>
+  <TableCard
+    title={words.lanes.workers}
+    about={words.lanes.seenInHour}
+    look="stacks"
+    rows={workers}
+    {...{ columns, idOf }}
+  />
 );
 
+const idOf = ({ id }: WorkerReply): string => id;
 const columns: readonly Column<WorkerReply>[] = [
   { name: words.labels.state, by: ({ status }) => status, cell: ({ status }) => <Tag {...looks[status]} /> },
   column.text(words.labels.worker, "id", {
@@ -43,7 +46,7 @@ const columns: readonly Column<WorkerReply>[] = [
     ),
   },
   column.time(words.lanes.seen, "seenAt"),
-  column.number(words.lanes.ended, "ended"),
-  column.number(words.labels.failed, "failed"),
+  column.number(words.labels.ended, "ended"),
+  column.number(words.states.FAILED, "failed"),
   column.number(words.lanes.statuses.lost, "lost"),
 ];

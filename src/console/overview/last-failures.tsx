@@ -1,4 +1,4 @@
-import { Card, type Column, DataTable, ErrorText, Link, NumberedLink, Time } from "../parts/index.ts";
+import { type Column, ErrorText, Link, NumberedLink, TableCard, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import type { JobReply } from "../../api/shape/job.ts";
 import { words } from "../language/words.ts";
@@ -24,14 +24,13 @@ const columns: readonly Column<JobReply>[] = [
 ];
 
 export const LastFailures = ({ jobs }: { readonly jobs: readonly JobReply[] }) => (
-  <Card title={words.overview.lastFailures} about={<Link to={addresses.deadLetters} text={words.places.deadLetters} />}>
-    <DataTable
-      none={words.overview.noFailure}
-      label={words.overview.lastFailures}
-      look="stacks last-failures"
-      columns={columns}
-      rows={jobs.toSorted(newestFirst)}
-      idOf={({ id }) => id}
-    />
-  </Card>
+  <TableCard
+    title={words.overview.lastFailures}
+    about={<Link to={addresses.deadLetters} text={words.places.deadLetters} />}
+    none={words.overview.noFailure}
+    look="stacks last-failures"
+    columns={columns}
+    rows={jobs.toSorted(newestFirst)}
+    idOf={({ id }) => id}
+  />
 );

@@ -39,7 +39,10 @@ export const countOf = ({ bars, cells }: NightRow, among: readonly (typeof resul
   bars.filter(({ result }) => among.includes(result)).length +
   cells.reduce((sum, cell) => sum + among.reduce((own, result) => own + cell[result], 0), 0);
 
-function shapeOf(bar: Bar, href: string, { to: now }: TimeScale): Shape {
+/** A bar that is narrower than this part of the scale has one colour: its end counts, not its wait. */
+const tinyPart = 1 / 250;
+
+function shapeOf(bar: Bar, href: string, { from: since, to: now }: TimeScale): Shape {
   const { job, run, dueAt, startedAt, endedAt, result, reason, tries } = bar;
   const own = { from: Date.parse(dueAt), to: endedAt === null ? now : Date.parse(endedAt) };
   const last =
@@ -51,7 +54,7 @@ function shapeOf(bar: Bar, href: string, { to: now }: TimeScale): Shape {
     const [left, right] = [percentOf(Date.parse(from), own), percentOf(to === null ? own.to : Date.parse(to), own)];
     return [`var(--wait) ${left}%`, `${colour} ${left}% ${right}%`, `var(--wait) ${right}%`];
   });
-  const whole = result === "open" ? "var(--wait)" : colours[result];
+  const whole = result === "open" && startedAt === null ? "var(--wait)" : colours[result];
   const started = tries[0]?.from ?? startedAt;
   const text = `${ends[result]}${run === null && job === null ? "" : ` #${run ?? job}`}`;
   return {
@@ -60,7 +63,10 @@ function shapeOf(bar: Bar, href: string, { to: now }: TimeScale): Shape {
     href: run !== null ? addresses.run(run) : job !== null ? addresses.job(job) : href,
     look: result,
     style: {
-      background: pieces.length > 0 && own.to > own.from ? `linear-gradient(to right, ${pieces.join()})` : whole,
+      background:
+        pieces.length > 0 && own.to - own.from > (now - since) * tinyPart
+          ? `linear-gradient(to right, ${pieces.join()})`
+          : whole,
     },
     text: reason === null ? text : `${text} (${reasonText(reason)})`,
     more: [

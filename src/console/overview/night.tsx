@@ -9,13 +9,15 @@ import {
   RowLink,
   type TimeScale,
   Tabs,
+  Time,
 } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { ask } from "../http.ts";
-import { isoTime, namedDay } from "../jobs/filter.ts";
+import { RangePicker } from "../filter/range-picker.tsx";
+import { edgesOf, isoTime } from "../filter/range.ts";
 import { numberText } from "../language/number.ts";
 import { useResource } from "../resource.ts";
 import type { NightReply } from "../../insight/night.ts";
@@ -23,39 +25,45 @@ import { BarLine, countOf, hrefOf, moveAmongBars, type NightRow } from "./night-
 import { words } from "../language/words.ts";
 
 const rowsShown = 10;
-const spans = (["last-night", "today", "day"] as const).map((value) => ({ value, name: words.night.spans[value] }));
 const groupings = (["schedule", "kind", "lane"] as const).map((value) => ({ value, name: words.labels[value] }));
 
-/** What the address asks for: two times, or a span up to now. */
-function rangeOf({ from = "", to = "", span = "last-night" }: Readonly<Record<string, string>>): TimeScale {
-  const [since, until, now] = [Date.parse(from), Date.parse(to), currentTime()];
-  if (since < until) return { from: since, to: until };
-  return { from: namedDay(span, now)?.[0] ?? now - 86_400_000, to: now };
+/** What the address asks for; without it from the last evening on. What is still to come is left out. */
+function spanOf(range: string): TimeScale {
+  const now = currentTime();
+  const [from, to] = edgesOf(range, now) ?? [edgesOf("last-night", now)?.[0] ?? null, null];
+  const until = Math.min(to ?? now, now);
+  return { from: from ?? until - 86_400_000, to: until };
+}
+
+interface Shown extends NightReply {
+  /** When each deployment was, the oldest first. */
+  readonly releases: readonly string[];
 }
 
 /** The night on one scale of time: each run a bar, what failed first. */
 export function Night() {
   const { query, route } = useLocation();
   const [isWhole, setWhole] = useState(false);
-  const { by = "schedule", from = "", to = "", span = "last-night" } = query;
-  const load = (signal: AbortSignal): Promise<NightReply> => {
-    const { from: since, to: until } = rangeOf(query);
-    return ask("GET /night", { from: isoTime(since), to: isoTime(until), by }, { signal });
+  const { by = "schedule", range = "" } = query;
+  const load = async (signal: AbortSignal): Promise<Shown> => {
+    const { from, to } = spanOf(range);
+    const between = { createdFrom: isoTime(from), createdTo: isoTime(to) };
+    // Who may see only some kinds sees no deployments.
+    const [night, { audits }] = await Promise.all([
+      ask("GET /night", { from: isoTime(from), to: isoTime(to), by }, { signal }),
+      ask("GET /audits", { caller: "deployment", ...between }, { signal }).catch(() => ({ audits: [] })),
+    ]);
+    return { ...night, releases: audits.map(({ at }) => at).toReversed() };
   };
-  const found = useResource(`night ${by} ${from} ${to} ${span}`, load, { again: "slow" });
+  const found = useResource(`night ${by} ${range}`, load, { again: "slow" });
   const go = (fields: Readonly<Record<string, string>>): void =>
-    route(`${addresses.overview}?${new URLSearchParams({ by, span, ...fields })}`, true);
+    route(`${addresses.overview}?${new URLSearchParams({ by, range, ...fields })}`, true);
   return (
     <Card
       title={words.night.title}
       about={
         <>
-          <Tabs
-            label={words.shared.span}
-            among={spans}
-            value={from === "" ? span : ""}
-            onChoose={(value) => go({ span: value })}
-          />
+          <RangePicker of="night" value={range} onRange={(value) => go({ range: value })} />
           <span class="space" />
           <Tabs label={words.kinds.group} among={groupings} value={by} onChoose={(value) => go({ by: value })} />
         </>
@@ -64,7 +72,7 @@ export function Night() {
       <Loaded of={found}>
         {(night) => (
           <>
-            <Rows night={night} rows={isWhole ? night.rows : night.rows.slice(0, rowsShown)} />
+            <Rows {...night} rows={isWhole ? night.rows : night.rows.slice(0, rowsShown)} />
             {isWhole || night.rows.length <= rowsShown ? null : (
               <Button text={words.night.all(night.rows.length)} look="small" onClick={() => setWhole(true)} />
             )}
@@ -76,7 +84,7 @@ export function Night() {
   );
 }
 
-function Rows({ night: { from, to, by }, rows }: { readonly night: NightReply; readonly rows: readonly NightRow[] }) {
+function Rows({ from, to, by, releases, rows }: Shown) {
   const [said, setSaid] = useState(words.night.how);
   const span = { from: Date.parse(from), to: Date.parse(to) };
   const most = Math.max(
@@ -96,7 +104,7 @@ function Rows({ night: { from, to, by }, rows }: { readonly night: NightReply; r
       cell: (row) => <BarLine {...{ row, by, span, most }} onSay={setSaid} />,
     },
     {
-      name: words.labels.failed,
+      name: words.states.FAILED,
       width: "104px",
       isNumber: true,
       class: (row) => (countOf(row, ["failed"]) > 0 ? "error-code" : "dim"),
@@ -104,8 +112,9 @@ function Rows({ night: { from, to, by }, rows }: { readonly night: NightReply; r
     },
   ];
   return (
-    <div class="night" style={{ "--ticks": linesOf(span) }} onKeyDown={moveAmongBars}>
+    <div class="night" style={{ "--ticks": linesOf(span, releases) }} onKeyDown={moveAmongBars}>
       <DataTable label={words.night.title} none={words.night.none} {...{ columns, rows }} idOf={({ id }) => id} />
+      {releases.length === 0 ? null : <Releases at={releases} />}
       {rows.length === 0 ? null : (
         <p class="form-lead foot" role="status">
           {said}
@@ -114,5 +123,19 @@ function Rows({ night: { from, to, by }, rows }: { readonly night: NightReply; r
     </div>
   );
 }
+
+const releasesShown = 3;
+
+/** The coloured lines in words, each with what it changed. */
+const Releases = ({ at }: { readonly at: readonly string[] }) => (
+  <p class="form-lead releases">
+    {words.night.releases}
+    {at.slice(-releasesShown).map((each) => (
+      <a key={each} class="link" href={addresses.activityOf({ caller: "deployment", created: `${each}..` })}>
+        <Time at={each} />
+      </a>
+    ))}
+  </p>
+);
 
 const failedText = (row: NightRow): string => `${numberText(countOf(row, ["failed"]))} / ${numberText(countOf(row))}`;

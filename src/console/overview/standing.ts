@@ -1,11 +1,26 @@
+import { signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { correct } from "../clock.ts";
+import { addresses } from "../address.ts";
+import { correct, currentTime } from "../clock.ts";
+import type { CountReply } from "../language/number.ts";
 import { ask } from "../http.ts";
 import { slowChanges } from "../live.ts";
 import { type Resource, useResource } from "../resource.ts";
 import type { SummaryReply } from "../../api/shape/overview.ts";
 
 type Troubled = NonNullable<SummaryReply["schedules"]>;
+
+interface Trouble extends CountReply {
+  readonly at: number;
+}
+
+/** What needs attention on each screen, as its answer or the overview's said it last: the menu shows it. */
+export const troubles = signal<Readonly<Record<string, Trouble>>>({});
+
+export function sawTroubles(seen: Readonly<Record<string, CountReply>>): void {
+  const found = Object.entries(seen).map(([place, count]) => [place, { ...count, at: currentTime() }] as const);
+  troubles.value = { ...troubles.peek(), ...Object.fromEntries(found) };
+}
 
 export type Standing = SummaryReply & { readonly schedules: Troubled };
 
@@ -18,7 +33,16 @@ export function useStanding(): Resource<Standing> {
     const found = await ask("GET /summary", { minutes: isKept ? null : 1 }, { signal });
     correct(found.at);
     if (!isKept) [own.asked, own.schedules] = [asked, found.schedules];
-    return { ...found, schedules: own.schedules ?? none };
+    const schedules = own.schedules ?? none;
+    sawTroubles({
+      [addresses.deadLetters]: found.deadLetters,
+      [addresses.schedules]: {
+        count: schedules.failing.total + schedules.late.total,
+        isMore: schedules.failing.isMore,
+      },
+      [addresses.lanes]: { count: found.lanes.paused + found.workers.lost, isMore: false },
+    });
+    return { ...found, schedules };
   });
 }
 

@@ -2,6 +2,8 @@ import { addresses } from "../address.ts";
 import { Icon } from "../parts/index.ts";
 import type { SummaryReply } from "../../api/shape/overview.ts";
 import { numberText, type CountReply } from "../language/number.ts";
+import { notStarted } from "../jobs/state-tabs.tsx";
+import { heldLook, type Look, lookOf } from "../jobs/phase.ts";
 import type { JobState } from "../jobs/state.ts";
 import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";
@@ -9,12 +11,12 @@ import { words } from "../language/words.ts";
 /** Live jobs by what they wait for now, ended ones over the last hour. Each is the door to its list. */
 export const StateCards = ({ summary }: { readonly summary: SummaryReply }) => (
   <ul class="cards">
-    {[...liveCards(summary), ...endedCards(summary)].map(({ look, name, value, about, href }) => (
-      <li key={name}>
-        <a class={`stat state-${look.toLowerCase()}`} href={href}>
+    {[...liveCards(summary), ...endedCards(summary)].map(({ look: { state, icon, text }, value, about, href }) => (
+      <li key={text}>
+        <a class={`stat state-${state.toLowerCase()}`} href={href}>
           <span class="stat-name">
-            <Icon name={look} size={13} />
-            {name}
+            <Icon name={icon} size={13} />
+            {text}
           </span>
           <span class="stat-value">{numberText(value)}</span>
           <span class="one-line stat-about">{about}</span>
@@ -25,37 +27,26 @@ export const StateCards = ({ summary }: { readonly summary: SummaryReply }) => (
 );
 
 interface Card {
-  /** Whose colour and shape it has. */
-  readonly look: JobState;
-  readonly name: string;
+  readonly look: Look;
   readonly value: number | CountReply;
   readonly about: string;
   readonly href: string;
 }
 
-const notStarted = "state:pending,queued,retry_wait";
-
 function liveCards({ live, workers }: SummaryReply): readonly Card[] {
-  const { overview: said, phases, lanes } = words;
-  const names = { ...lanes.columns, ...phases };
-  const card = (name: "scheduled" | "waiting" | "held", look: JobState, about: string, href: string): Card => {
-    const value = { count: live[name], isMore: live.atLeast.some((each) => each === name) };
-    return { look, name: names[name], value, about, href };
+  const { overview: said, lanes } = words;
+  const card = (of: "scheduled" | "waiting" | "held", look: Look, about: string, terms: string): Card => {
+    const value = { count: live[of], isMore: live.atLeast.some((each) => each === of) };
+    return { look, value, about, href: addresses.jobsWith(`${notStarted} ${terms}`) };
   };
-  const isMore = live.atLeast.some((each) => each === "RUNNING");
+  const oldest = live.oldestWaitingMs === null ? said.noneDue : said.oldest(durationText(live.oldestWaitingMs));
   return [
-    card("scheduled", "PENDING", said.waitForTime, addresses.jobsWith(`${notStarted} due:>0s held:no`)),
-    card(
-      "waiting",
-      "QUEUED",
-      live.oldestWaitingMs === null ? said.noneDue : said.oldest(durationText(live.oldestWaitingMs)),
-      addresses.jobsWith(`${notStarted} due:past held:no`),
-    ),
-    card("held", "RETRY_WAIT", said.heldBy, addresses.jobsWith(`${notStarted} held:yes`)),
+    card("scheduled", lookOf("PENDING"), said.waitForTime, "due:>0s held:no"),
+    card("waiting", lookOf("QUEUED"), oldest, "due:past held:no"),
+    card("held", heldLook(lanes.columns.held), said.heldBy, "held:yes"),
     {
-      look: "RUNNING",
-      name: words.states.RUNNING,
-      value: { count: live.byState.RUNNING, isMore },
+      look: lookOf("RUNNING"),
+      value: { count: live.byState.RUNNING, isMore: live.atLeast.some((each) => each === "RUNNING") },
       about: workers.busy === 0 ? said.noneNow : said.onWorkers(workers.busy),
       href: addresses.jobsWith("state:running"),
     },
@@ -64,13 +55,9 @@ function liveCards({ live, workers }: SummaryReply): readonly Card[] {
 
 function endedCards({ lastHour, deadLetters }: SummaryReply): readonly Card[] {
   const { inHour, countInHour } = words.overview;
-  const card = (look: JobState, value: number | CountReply, about: string): Card => ({
-    look,
-    name: words.states[look],
-    value,
-    about,
-    href: addresses.jobsWith(`state:${look.toLowerCase()}`),
-  });
+  const card = (state: JobState, value: number | CountReply, about: string): Card => {
+    return { look: lookOf(state), value, about, href: addresses.jobsWith(`state:${state.toLowerCase()}`) };
+  };
   return [
     card("SUCCESS", lastHour.succeeded, inHour),
     card("FAILED", deadLetters, countInHour(lastHour.failed)),

@@ -27,14 +27,14 @@ const columns: readonly Column<Audit>[] = [
   { name: names.who, cell: ({ caller }) => caller },
   {
     name: names.what,
-    class: "mono",
+    class: "mono wide",
     title: ({ target }) => target,
     cell: ({ action, target }) => `${action.split(" ")[0] ?? ""} ${target}`,
   },
   { name: names.answer, class: ({ status }) => (status < 400 ? "" : "error-code"), cell: ({ status }) => status },
   {
     name: names.sent,
-    class: "mono dim cut-text",
+    class: "mono dim cut-text wide",
     title: ({ detail }) => JSON.stringify(detail),
     cell: ({ detail }) => JSON.stringify(detail),
   },
@@ -43,7 +43,7 @@ const columns: readonly Column<Audit>[] = [
 const idOf = ({ id }: Audit): string => id;
 
 export const AuditTable = ({ audits }: Pick<AuditListReply, "audits">) => (
-  <DataTable label={words.audits.title} none={words.audits.none} {...{ columns, idOf }} rows={audits} />
+  <DataTable label={words.audits.title} none={words.audits.none} look="stacks" {...{ columns, idOf }} rows={audits} />
 );
 
 function Found({ target }: { readonly target: string }) {

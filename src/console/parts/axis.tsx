@@ -15,7 +15,8 @@ export const percentOf = (at: number, { from, to }: TimeScale): number =>
 /** From one time to another on it, as a style. */
 export function boxOn(from: number, to: number, scale: TimeScale) {
   const left = percentOf(from, scale);
-  return { left: `${left}%`, width: `${percentOf(to, scale) - left}%` };
+  // Also the narrowest bar at the end is seen.
+  return { left: `min(${left}%, 100% - 3px)`, width: `${percentOf(to, scale) - left}%` };
 }
 
 interface Tick {
@@ -47,14 +48,13 @@ export function ticksOf(span: TimeScale): readonly Tick[] {
   return found;
 }
 
-/** Their lines, as the background of what is drawn. */
-export const linesOf = (span: TimeScale): string =>
-  ticksOf(span)
-    .map(({ at, isDay }) => {
-      const colour = `var(--line${isDay ? "-strong" : ""})`;
-      return `linear-gradient(${colour}, ${colour}) ${percentOf(at, span)}% 0 / 1px 100% no-repeat`;
-    })
-    .join(", ");
+/** Their lines and those of deployments, as the background of what is drawn. */
+export function linesOf(span: TimeScale, releases: readonly string[]): string {
+  const line = (colour: string, at: number): string =>
+    `linear-gradient(${colour}, ${colour}) ${percentOf(at, span)}% 0 / 1px 100% no-repeat`;
+  const ticks = ticksOf(span).map(({ at, isDay }) => line(`var(--line${isDay ? "-strong" : ""})`, at));
+  return [...releases.map((at) => line("var(--accent)", Date.parse(at))), ...ticks].join(", ");
+}
 
 export const Axis = ({ span }: { readonly span: TimeScale }) => (
   <span class="axis" aria-hidden="true">

@@ -1,12 +1,17 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { words } from "../language/words.ts";
+import { Button } from "./form.tsx";
 
-interface CardProps {
+export interface CardHead {
   readonly title: string;
-  /** Of the region, where the title says too little. */
-  readonly label?: string;
   /** Beside the title. */
   readonly about?: ComponentChildren;
+}
+
+interface CardProps extends CardHead {
+  /** Of the region, where the title says too little. */
+  readonly label?: string;
   readonly children: ComponentChildren;
 }
 
@@ -25,13 +30,16 @@ interface EmptyProps {
   readonly title: string;
   readonly text?: ComponentChildren;
   readonly children?: ComponentChildren;
+  /** Takes away the filter that matches nothing. */
+  readonly onClear?: () => void;
 }
 
 /** Nothing to show, and what to do about it. */
-export const Empty = ({ title, text, children = text }: EmptyProps) => (
+export const Empty = ({ title, text, onClear, children = text }: EmptyProps) => (
   <div class="empty">
     <p class="empty-title">{title}</p>
     {children === undefined ? null : <div class="empty-text">{children}</div>}
+    {onClear === undefined ? null : <Button text={words.filter.clear} onClick={onClear} />}
   </div>
 );
 
@@ -41,26 +49,27 @@ interface ScreenHeadProps {
   readonly id?: string;
   /** Of the browser's tab and history, where the title says too little. */
   readonly tab?: string;
-  /** The way back to what it belongs to. */
-  readonly crumbs?: ComponentChildren;
+  /** The way back to what it belongs to, the widest first. */
+  readonly crumbs?: readonly ComponentChildren[];
   /** Beside the title. */
   readonly children?: ComponentChildren;
 }
 
 /** The name of a screen, which its tab has too, and what stands beside it. */
-export function ScreenHead({ title, id, tab = id === undefined ? title : `${title} ${id}`, ...more }: ScreenHeadProps) {
+export function ScreenHead({ title, id, crumbs = [], children, ...more }: ScreenHeadProps) {
+  const { tab = id === undefined ? title : `${title} ${id}` } = more;
   useEffect(() => {
     document.title = `${tab} · Belfry`;
   }, [tab]);
   return (
     <header class="screen-head">
       <div>
-        {more.crumbs === undefined ? null : <p class="crumbs">{more.crumbs}</p>}
+        {crumbs.length === 0 ? null : <p class="crumbs">{crumbs.flatMap((each) => [each, " / "]).slice(0, -1)}</p>}
         <h1>
           {title} {id === undefined ? null : <span class="dim">{`#${id}`}</span>}
         </h1>
       </div>
-      {more.children}
+      {children}
     </header>
   );
 }

@@ -18,7 +18,7 @@ export interface Column<T> {
   readonly title?: (row: T) => string | undefined;
   /** As CSS writes it, for all columns or none: then no row changes it. */
   readonly width?: string;
-  /** A click on its name sorts the rows by this, smallest first, then largest first. */
+  /** A click on its name sorts the rows by this, numbers from the largest, and the next click the other way. */
   readonly by?: (row: T) => string | number | null;
   /** Or asks the server for this order. */
   readonly order?: string;

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Card, type CardHead } from "./card.tsx";
 import type { Column } from "./column.tsx";
 import { Icon } from "./icon.tsx";
 import { useKeptPlace } from "./kept-place.ts";
@@ -41,6 +42,13 @@ interface Sorted {
 export const DataTable = <T,>(props: DataTableProps<T>) =>
   props.none !== undefined && props.rows.length === 0 ? <p class="card-empty">{props.none}</p> : <Table {...props} />;
 
+/** A table under its title. */
+export const TableCard = <T,>({ title, about, ...table }: Omit<DataTableProps<T>, "label"> & CardHead) => (
+  <Card title={title} about={about}>
+    <DataTable label={title} {...table} />
+  </Card>
+);
+
 function Table<T>(props: DataTableProps<T>) {
   const { label, rows, idOf, look = "", height, current = -1, onView, canHide = false } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -54,7 +62,7 @@ function Table<T>(props: DataTableProps<T>) {
   const to = height === undefined ? rows.length : Math.min(view.to, rows.length);
   useEffect(() => onView?.(view.from, view.to), [view.from, view.to, rows.length]);
   useEffect(() => scrollIntoView(body.current, current, height ?? lineHeight), [current]);
-  const order = sortedRows(rows, columns, sorted);
+  const order = useMemo(() => sortedRows(rows, columns, sorted), [rows, sorted]);
   const shown = Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
   const keyOf = (index: number): string => {
     const row = order.at(index);
@@ -137,7 +145,7 @@ function Head<T>({ column, index, sorted, setSorted, order, onOrder }: HeadProps
   const isDown = isHere && sorted.isDown;
   const isSorted = isHere || (own !== undefined && own === order);
   const sort = (): void =>
-    own === undefined ? setSorted({ column: index, isDown: isHere && !isDown }) : onOrder?.(own);
+    own === undefined ? setSorted({ column: index, isDown: isHere ? !isDown : isNumber === true }) : onOrder?.(own);
   return (
     <th
       scope="col"

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { Icon } from "./icon.tsx";
 import { words } from "../language/words.ts";
-import { Button, Form, TextField } from "./form.tsx";
+import { Button, Form, IconButton, TextField } from "./form.tsx";
 import { signal } from "@preact/signals";
 
 interface DialogProps {
@@ -23,10 +22,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
     <dialog ref={element} class={wide ? "dialog wide" : "dialog"} aria-labelledby={name} onClose={onClose}>
       <div class="line dialog-head">
         <h2 id={name}>{title}</h2>
-        <button type="button" class="icon-button" onClick={close}>
-          <Icon name="close" />
-          <span class="hidden">{words.shared.close}</span>
-        </button>
+        <IconButton icon="close" text={words.shared.close} onClick={close} />
       </div>
       {children(close)}
     </dialog>
@@ -41,10 +37,12 @@ interface FormDialogProps {
   readonly onSend: () => Promise<void>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
+  readonly wide?: boolean;
+  readonly danger?: boolean;
 }
 
 /** A form in a dialog: sent once at a time, with what was refused above its buttons. */
-export function FormDialog({ title, action, onSend, onClose, children }: FormDialogProps) {
+export function FormDialog({ action, onSend, children, wide = true, danger = false, ...dialog }: FormDialogProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const [isSending, setSending] = useState(false);
   const send = async (close: () => void): Promise<void> => {
@@ -59,10 +57,10 @@ export function FormDialog({ title, action, onSend, onClose, children }: FormDia
     }
   };
   return (
-    <Dialog title={title} onClose={onClose} wide>
+    <Dialog {...dialog} wide={wide}>
       {(close) => (
         <Form onSend={() => void send(close)}>
-          <div class="dialog-text dialog-fields">
+          <div class="dialog-text">
             {children}
             {problem === null ? null : (
               <p class="problem" role="alert">
@@ -72,7 +70,7 @@ export function FormDialog({ title, action, onSend, onClose, children }: FormDia
           </div>
           <div class="dialog-foot">
             <Button text={words.shared.keepAsIs} onClick={close} />
-            <Button text={action} look="primary" disabled={isSending} />
+            <Button text={action} look={`primary ${danger ? "danger" : ""}`} disabled={isSending} />
           </div>
         </Form>
       )}
@@ -131,47 +129,32 @@ export const ConfirmDialog = () => (asked.value === null ? null : <Asking key={a
 function Asking({ number, question, answer }: Asked) {
   const isYes = useRef(false);
   const [written, setWritten] = useState<Readonly<Record<string, string>>>({});
+  const { title, text, facts = [], fields = [], action, danger = false } = question;
+  const onSend = async (): Promise<void> => {
+    isYes.current = true;
+  };
   const onClose = (): void => {
     if (asked.value?.number === number) asked.value = null;
     answer(isYes.current ? written : null);
   };
   return (
-    <Dialog title={question.title} onClose={onClose}>
-      {(close) => (
-        <Form
-          onSend={() => {
-            isYes.current = true;
-            close();
-          }}
-        >
-          <p class="dialog-text">{question.text}</p>
-          {question.facts === undefined || question.facts.length === 0 ? null : <Facts facts={question.facts} />}
-          {question.fields === undefined ? null : (
-            <div class="dialog-text dialog-fields">
-              {question.fields.map((field) => (
-                <Writing
-                  key={field.id}
-                  field={field}
-                  value={written[field.id] ?? ""}
-                  onWrite={(value) => setWritten({ ...written, [field.id]: value })}
-                />
-              ))}
-            </div>
-          )}
-          <div class="dialog-foot">
-            <Button text={words.shared.keepAsIs} onClick={close} />
-            <button type="submit" class={question.danger === true ? "button primary danger" : "button primary"}>
-              {question.action}
-            </button>
-          </div>
-        </Form>
-      )}
-    </Dialog>
+    <FormDialog {...{ title, action, danger, onSend, onClose }} wide={false}>
+      <p>{text}</p>
+      {facts.length === 0 ? null : <Facts facts={facts} />}
+      {fields.map((field) => (
+        <Writing
+          key={field.id}
+          field={field}
+          value={written[field.id] ?? ""}
+          onWrite={(value) => setWritten({ ...written, [field.id]: value })}
+        />
+      ))}
+    </FormDialog>
   );
 }
 
 const Facts = ({ facts }: { readonly facts: readonly (readonly [string, string])[] }) => (
-  <dl class="facts dialog-facts">
+  <dl class="facts">
     {facts.map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>

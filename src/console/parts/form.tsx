@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { words } from "../language/words.ts";
+import { Icon, type IconName } from "./icon.tsx";
+import { myZone } from "../time.ts";
 
 interface ButtonProps {
   readonly text: string;
@@ -19,6 +21,21 @@ export const Button = ({ text, look = "", onClick, label, disabled = false }: Bu
     {...{ onClick, disabled, "aria-label": label }}
   >
     {text}
+  </button>
+);
+
+interface IconButtonProps extends Pick<ButtonProps, "text" | "look"> {
+  readonly icon: IconName;
+  readonly size?: number;
+  /** Under the pointer, where it says more than the text that is read out. */
+  readonly title?: string;
+  readonly onClick: () => void;
+}
+
+export const IconButton = ({ icon, text, look = "", size = 16, title = text, onClick }: IconButtonProps) => (
+  <button type="button" class={`icon-button ${look}`} title={title} onClick={onClick}>
+    <Icon name={icon} size={size} />
+    <span class="hidden">{text}</span>
   </button>
 );
 
@@ -128,23 +145,25 @@ interface ClockFieldProps {
   readonly name: string;
   /** As it was written: `2026-11-21 08:00`. */
   readonly value: string;
+  readonly isOptional?: boolean;
   readonly onWrite: (value: string) => void;
 }
 
 /** A day and a time of 24 hours. `datetime-local` would write twelve hours in an English browser, and other times on the page do not. */
-export const ClockField = ({ name, value, onWrite }: ClockFieldProps) => (
+export const ClockField = ({ name, value, isOptional = false, onWrite }: ClockFieldProps) => (
   <label>
     {name}
     <input
       class="field mono"
-      required
+      required={!isOptional}
       size={16}
       maxLength={16}
       placeholder="2026-11-21 08:00"
       autocomplete="off"
       value={value}
       onInput={({ currentTarget }) => {
-        currentTarget.setCustomValidity(isClock(currentTarget.value) ? "" : words.time.badClock(currentTarget.value));
+        const { value: text } = currentTarget;
+        currentTarget.setCustomValidity(text === "" || isClock(text) ? "" : words.time.badClock(text));
         onWrite(currentTarget.value);
       }}
     />
@@ -160,3 +179,9 @@ function isClock(text: string): boolean {
 
 /** What the API reads. */
 export const localTimeOf = (text: string): string => text.trim().replace(" ", "T");
+
+const local = new Intl.DateTimeFormat("sv-SE", { timeZone: myZone, dateStyle: "short", timeStyle: "short" });
+
+/** By the reader's clock; empty for no time. */
+export const clockOf = (at: number | null): string => (at === null ? "" : local.format(at));
+export const clockTime = (text: string): number => Date.parse(localTimeOf(text));

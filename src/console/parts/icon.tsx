@@ -29,7 +29,6 @@ const paths = {
   copy: "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",
   down: "M4 6l4 4 4-4",
   up: "M4 10l4-4 4 4",
-  right: "M6 4l4 4-4 4",
   pause: "M5.5 3.5v9M10.5 3.5v9",
   play: "M5 3.2v9.6L12.5 8z",
   moon: "M13 9.5A5.5 5.5 0 0 1 6.5 3a5.5 5.5 0 1 0 6.5 6.5",

@@ -1,31 +1,17 @@
 /** The parts that screens are made of. Among themselves they import each other by file. */
-export { Audits, AuditTable } from "./audits.tsx";
-export { Axis, Bars, type TimeScale, boxOn, linesOf, percentOf } from "./axis.tsx";
-export { Card, Empty, ScreenHead } from "./card.tsx";
-export { type Column, column } from "./column.tsx";
-export { DataTable } from "./data-table.tsx";
-export { ConfirmDialog, Dialog, FormDialog, answerTo, confirm } from "./dialog.tsx";
-export { Button, ClockField, Form, FormField, Named, Select, TextField, localTimeOf } from "./form.tsx";
-export { Icon, type IconName } from "./icon.tsx";
-export { JsonView } from "./json.tsx";
-export { Failure, Loaded, later } from "./loaded.tsx";
-export {
-  ErrorText,
-  JobBadge,
-  JobLink,
-  Legend,
-  Link,
-  MiddleCut,
-  Nothing,
-  NumberedLink,
-  RowLink,
-  StateBadge,
-  Tag,
-  orNothing,
-  zeroOr,
-} from "./marks.tsx";
-export { Paused, togglePause } from "./paused.tsx";
-export { Tabs } from "./tabs.tsx";
-export { Time, explainTimes } from "./time.tsx";
-export { Copy, Toasts, acting, copy, say, sayFailed, soon } from "./toast.tsx";
-export { rowsBeyond } from "./visible-rows.ts";
+export * from "./audits.tsx";
+export * from "./axis.tsx";
+export * from "./card.tsx";
+export * from "./column.tsx";
+export * from "./data-table.tsx";
+export * from "./dialog.tsx";
+export * from "./form.tsx";
+export * from "./icon.tsx";
+export * from "./json.tsx";
+export * from "./loaded.tsx";
+export * from "./marks.tsx";
+export * from "./paused.tsx";
+export * from "./tabs.tsx";
+export * from "./time.tsx";
+export * from "./toast.tsx";
+export * from "./visible-rows.ts";

@@ -41,11 +41,15 @@ export function Loaded<T>({ of: { data, error, reload }, children }: LoadedProps
 }
 
 /** Shown only when an answer takes longer than a moment: the style sheet delays it. */
-const Loading = () => (
+export const Loading = () => (
   <p class="loading" role="status">
     {words.shared.loading}
   </p>
 );
+
+/** Leads to the rows before those that are shown, the newest first; nothing behind the last page. */
+export const Older = ({ cursor, onOlder }: { cursor: string | null; readonly onOlder: (cursor: string) => void }) =>
+  cursor === null ? null : <Button text={words.shared.older} onClick={() => onOlder(cursor)} />;
 
 /** Code that is loaded when it is first shown. A newer version has other files: the page is loaded again then. */
 export function later<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
@@ -60,7 +64,7 @@ export function later<P extends object>(load: () => Promise<FunctionComponent<P>
         show(() => loaded);
       }, setError);
     }, []);
-    if (error !== null) return <Failure error={error} onRetry={() => location.reload()} />;
+    if (error !== null) return <Failure error={new Error(words.shared.newVersion)} onRetry={() => location.reload()} />;
     return Shown === null ? null : <Shown {...props} />;
   };
 }

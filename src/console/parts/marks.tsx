@@ -1,9 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { numberText } from "../language/number.ts";
 import { Icon, type IconName } from "./icon.tsx";
-import { type Phased, phaseText } from "../jobs/phase.ts";
+import { type Look, lookOf, type Phased, phaseLook } from "../jobs/phase.ts";
 import type { JobState } from "../jobs/state.ts";
-import { words } from "../language/words.ts";
 import { addresses } from "../address.ts";
 
 /** Steps back where there is no value. */
@@ -43,7 +42,7 @@ export const Legend = ({ of }: { readonly of: readonly { readonly look: string; 
   </span>
 );
 
-interface TagProps {
+export interface TagProps {
   readonly icon: IconName;
   readonly tone: "good" | "bad" | "warn" | "dim" | "busy";
   readonly text: string;
@@ -57,22 +56,18 @@ export const Tag = ({ icon, tone, text }: TagProps) => (
   </span>
 );
 
-interface StateBadgeProps {
-  readonly state: JobState;
-  /** What else is said instead of the state's name. */
-  readonly text?: string;
-}
-
-/** Colour, shape and word of a state, always together. */
-export const StateBadge = ({ state, text = words.states[state] }: StateBadgeProps) => (
-  <span class={`state state-${state.toLowerCase()}`} title={`${words.states[state]}: ${words.stateMeanings[state]}`}>
-    <Icon name={state} size={14} />
+/** Colour, shape and word of a state or phase, always together. */
+export const LookBadge = ({ of: { state, icon, text } }: { readonly of: Look }) => (
+  <span class={`state state-${state.toLowerCase()}`}>
+    <Icon name={icon} size={14} />
     {text}
   </span>
 );
 
+export const StateBadge = ({ state }: { readonly state: JobState }) => <LookBadge of={lookOf(state)} />;
+
 /** The state of a job; before it starts, what it waits for. */
-export const JobBadge = ({ job }: { readonly job: Phased }) => <StateBadge state={job.state} text={phaseText(job)} />;
+export const JobBadge = ({ job }: { readonly job: Phased }) => <LookBadge of={phaseLook(job)} />;
 
 /** A word that leads somewhere. */
 export const Link = ({ to, text }: { readonly to: string; readonly text: string }) => (

@@ -1,6 +1,6 @@
 import { Link } from "./marks.tsx";
 import { signal } from "@preact/signals";
-import { Button } from "./form.tsx";
+import { Button, IconButton } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 import { words } from "../language/words.ts";
 
@@ -68,10 +68,7 @@ export const Toasts = () => (
         <span class="toast-text">{text}</span>
         {link === null ? null : <Link to={link.href} text={link.text} />}
         {undo === undefined ? null : <Button text={words.shared.undo} look="small" onClick={undo} />}
-        <button type="button" class="icon-button" onClick={() => dismiss(id)}>
-          <Icon name="close" size={14} />
-          <span class="hidden">{words.shared.dismiss}</span>
-        </button>
+        <IconButton icon="close" size={14} text={words.shared.dismiss} onClick={() => dismiss(id)} />
       </div>
     ))}
   </div>
@@ -83,10 +80,7 @@ export const Copy = ({ text, label }: { readonly text: string; readonly label: s
     <span class="mono one-line copy-text" title={text}>
       {text}
     </span>
-    <button type="button" class="icon-button small" onClick={() => void copy(text)}>
-      <Icon name="copy" size={13} />
-      <span class="hidden">{label}</span>
-    </button>
+    <IconButton icon="copy" size={13} look="small" text={label} onClick={() => void copy(text)} />
   </span>
 );
 

@@ -49,7 +49,7 @@ export function RunActions({ run: { id, kind, shape, state, finishedAt, progress
     if (!(await confirm({ title: words.runs.rerunQuestion(kind), text, action: words.runs.rerun }))) return;
     await act(async () => {
       const made = await ask("POST /runs/:id/rerun", { id });
-      say(words.runs.wasStarted(made.id), { text: words.runs.showIt, href: addresses.run(made.id) });
+      say(words.runs.wasStarted(made.id), { text: words.shared.show, href: addresses.run(made.id) });
       route(addresses.run(made.id));
     });
   };

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useKeys } from "../keys.ts";
 import { words } from "../language/words.ts";
-import { Failure } from "../parts/index.ts";
+import { Loaded } from "../parts/index.ts";
+import { useResource } from "../resource.ts";
 import { type LaidOut, layOut } from "./layout.ts";
 import { useZoom, zoomStep } from "./zoom.ts";
 
@@ -23,23 +24,10 @@ interface DrawnProps {
 /** Boxes and the lines between them, laid out beside the page. */
 export function GraphDrawing(props: DrawnProps) {
   const { nodes, lines, size } = props;
-  const [laidOut, setLaidOut] = useState<LaidOut | null>(null);
-  const [error, setError] = useState<Error | null>(null);
-  const [again, setAgain] = useState(0);
-  const shape = `${nodes.join()}|${lines.map(({ from, to }) => `${from}>${to}`).join()}`;
-  useEffect(() => {
-    const asked = new AbortController();
-    setError(null);
-    const edges = lines.map(({ from, to }) => [from, to] as const);
-    layOut({ nodes, edges, ...size }, asked.signal).then(
-      setLaidOut,
-      (failed: unknown) => asked.signal.aborted || setError(failed as Error),
-    );
-    return () => asked.abort();
-  }, [shape, again]);
-  if (error !== null) return <Failure error={error} onRetry={() => setAgain(again + 1)} />;
-  if (laidOut === null) return <p class="loading">{words.tasks.drawing}</p>;
-  return <Pane {...props} laidOut={laidOut} />;
+  const edges = lines.map(({ from, to }) => [from, to] as const);
+  const shape = `${nodes.join()}|${edges.map((edge) => edge.join(">")).join()}`;
+  const laidOut = useResource(shape, (signal) => layOut({ nodes, edges, ...size }, signal), { again: "never" });
+  return <Loaded of={laidOut}>{(found) => <Pane {...props} laidOut={found} />}</Loaded>;
 }
 
 /** What can be seen at once, moved by scrolling, and made larger or smaller. */

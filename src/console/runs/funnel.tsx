@@ -6,14 +6,14 @@ import { numberText } from "../language/number.ts";
 /** How far the jobs of a fan-out came: all that were written, and where each of them is now. Each leads to its jobs. */
 export function Funnel({ run }: { readonly run: RunReply }) {
   const { total, running, done, ok, failed, skipped } = run.progress;
-  const { states, phases, tasks } = words;
+  const { states, tasks } = words;
   const step = (name: string, jobs: number, states: string, tone: string) => {
     const asked = states === "" ? "" : ` state:${states}`;
     return { name, jobs, href: addresses.jobsWith(`run:${run.id}${asked}`), tone };
   };
   const steps = [
     step(tasks.steps.written, total, "", "all"),
-    step(phases.waiting, total - running - done, "pending,queued,retry_wait", "all"),
+    step(words.lanes.columns.waiting, total - running - done, "pending,queued,retry_wait", "all"),
     step(states.RUNNING, running, "running", "running"),
     step(tasks.steps.succeeded, ok, "success", "ok"),
     step(states.FAILED, failed, "failed", "failed"),

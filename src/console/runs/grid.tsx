@@ -1,19 +1,19 @@
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
-import { taskPhaseText } from "../jobs/phase.ts";
+import { taskLook } from "../jobs/phase.ts";
 import {
   boxOn,
   type Column,
   DataTable,
+  LookBadge,
   MiddleCut,
   Nothing,
   orNothing,
   type TimeScale,
-  StateBadge,
 } from "../parts/index.ts";
 import { isNarrow } from "../narrow.ts";
 import { durationText } from "../time.ts";
-import { type LoadedMap, type MapTask, type TaskOrder, taskOrders } from "./run-map.ts";
+import { type LoadedMap, type MapTask, tookMs, urgencyOf } from "./run-map.ts";
 import { words } from "../language/words.ts";
 
 /** In a narrow window each row is a block of two lines. */
@@ -23,12 +23,10 @@ interface TaskGridProps {
   readonly map: LoadedMap;
   /** Those of the map that are shown, in their order. */
   readonly shown: readonly MapTask[];
-  readonly order: TaskOrder;
-  readonly onOrder: (order: TaskOrder) => void;
 }
 
 /** The tasks with a Gantt chart in the same rows. */
-export function TaskGrid({ map, shown, order, onOrder }: TaskGridProps) {
+export function TaskGrid({ map, shown }: TaskGridProps) {
   const whole = wholeOf(map.tasks);
   return (
     <DataTable
@@ -39,8 +37,6 @@ export function TaskGrid({ map, shown, order, onOrder }: TaskGridProps) {
       height={isNarrow.value ? rowPixels.narrow : rowPixels.wide}
       rows={shown}
       idOf={({ job }) => job}
-      order={order}
-      onOrder={(next) => onOrder(taskOrders.find((each) => each === next) ?? "state")}
     />
   );
 }
@@ -48,14 +44,14 @@ export function TaskGrid({ map, shown, order, onOrder }: TaskGridProps) {
 const columnsOf = (map: LoadedMap, whole: TimeScale): readonly Column<MapTask>[] => [
   {
     name: words.labels.state,
-    order: "state",
+    by: urgencyOf,
     width: "112px",
     class: "state-cell",
-    cell: (task) => <StateBadge state={task.state} text={taskPhaseText(task)} />,
+    cell: (task) => <LookBadge of={taskLook(task)} />,
   },
   {
     name: words.tasks.columns.task,
-    order: "name",
+    by: ({ name }) => name,
     width: "minmax(180px, 1.6fr)",
     class: "name-cell",
     cell: ({ job, name }) => (
@@ -72,7 +68,7 @@ const columnsOf = (map: LoadedMap, whole: TimeScale): readonly Column<MapTask>[]
   },
   {
     name: words.labels.took,
-    order: "took",
+    by: tookMs,
     width: "88px",
     isNumber: true,
     class: "took-cell",
@@ -155,7 +151,7 @@ function whyOf({ state, notTaken, wantsSignal, place, open, error }: MapTask, { 
     const bad = (before.get(place) ?? []).map((each) => tasks[each]).find(isBad);
     return bad === undefined ? say(words.tasks.oneBefore) : say(words.tasks.before[bad.state], bad.name);
   }
-  if (state === "FAILED") return say(error ?? words.tasks.noMessage);
+  if (state === "FAILED") return say(error ?? words.occurrences.ends.failed);
   if (wantsSignal) return say(words.tasks.waitsForSignal);
   return say(state === "PENDING" && open > 0 ? words.tasks.waitsFor(open) : "");
 }

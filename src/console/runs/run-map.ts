@@ -75,24 +75,13 @@ export type TaskSet = keyof typeof taskSets;
 export const isInSet = ({ state }: Pick<MapTask, "state">, set: TaskSet): boolean =>
   taskSets[set] === null || (taskSets[set] as readonly JobState[]).includes(state);
 
-const urgency: Readonly<Record<JobState, number>> = {
-  FAILED: 0,
-  RUNNING: 1,
-  RETRY_WAIT: 2,
-  CANCELED: 3,
-  QUEUED: 4,
-  PENDING: 5,
-  SKIPPED: 6,
-  SUCCESS: 7,
-};
+const urgent = ["FAILED", "RUNNING", "RETRY_WAIT", "CANCELED", "QUEUED", "PENDING", "SKIPPED", "SUCCESS"];
+export const urgencyOf = ({ state }: Pick<MapTask, "state">): number => urgent.indexOf(state);
 
-export const taskOrders = ["state", "name", "took", "start"] as const;
-export type TaskOrder = (typeof taskOrders)[number];
-
-/** The tasks that are wanted, in the order that is wanted: what needs attention, or what took longest, first. */
+/** The tasks that are wanted: of a large run what needs attention first, else as they began. */
 export function listedTasks(
   tasks: readonly MapTask[],
-  { set, text, order }: { readonly set: TaskSet; readonly text: string; readonly order: TaskOrder },
+  { set, text, isLarge }: { readonly set: TaskSet; readonly text: string; readonly isLarge: boolean },
 ): readonly MapTask[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = tasks.filter((task) => {
@@ -100,13 +89,8 @@ export function listedTasks(
     const whole = `${task.name} ${task.job} ${task.error ?? ""}`.toLowerCase();
     return words.every((word) => whole.includes(word));
   });
-  const by: Readonly<Record<TaskOrder, (a: MapTask, b: MapTask) => number>> = {
-    state: (a, b) => urgency[a.state] - urgency[b.state],
-    name: (a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)),
-    took: (a, b) => tookMs(b) - tookMs(a),
-    start: (a, b) => (a.startedAt ?? Infinity) - (b.startedAt ?? Infinity),
-  };
-  return found.toSorted((a, b) => by[order](a, b) || a.place - b.place);
+  const rank = (task: MapTask): number => (isLarge ? urgencyOf(task) : (task.startedAt ?? Infinity));
+  return found.toSorted((a, b) => (rank(a) === rank(b) ? a.place - b.place : rank(a) - rank(b)));
 }
 
 export const tookMs = ({ startedAt, finishedAt }: MapTask): number =>

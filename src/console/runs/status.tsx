@@ -1,10 +1,8 @@
-import { type IconName, Tag } from "../parts/index.ts";
+import { Tag, type TagProps } from "../parts/index.ts";
 import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 
-const looks: Readonly<
-  Record<RunReply["state"], { icon: IconName; tone: "good" | "bad" | "dim" | "busy" | "warn"; text: string }>
-> = {
+const looks: Readonly<Record<RunReply["state"], TagProps>> = {
   RUNNING: { icon: "RUNNING", tone: "busy", text: words.runs.states.RUNNING },
   CANCELING: { icon: "CANCELED", tone: "warn", text: words.runs.states.CANCELING },
   DONE: { icon: "SUCCESS", tone: "good", text: words.runs.states.DONE },

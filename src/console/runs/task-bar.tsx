@@ -12,6 +12,16 @@ interface TaskBarProps {
   readonly onText: (text: string) => void;
 }
 
+const names: Readonly<Record<TaskSet, string>> = {
+  all: words.labels.all,
+  bad: words.tasks.bad,
+  failed: words.states.FAILED,
+  running: words.states.RUNNING,
+  waiting: words.lanes.columns.waiting,
+  skipped: words.states.SKIPPED,
+  succeeded: words.states.SUCCESS,
+};
+
 /** Which of the tasks are listed: a chip for each kind of state, and a search by name, number or error. */
 export function TaskBar({ tasks, shown, set, text, onSet, onText }: TaskBarProps) {
   const counts = Object.keys(taskSets).map((key) => {
@@ -24,7 +34,7 @@ export function TaskBar({ tasks, shown, set, text, onSet, onText }: TaskBarProps
         label={words.labels.state}
         among={counts
           .filter(({ value, many }) => many > 0 || value === set || value === "all")
-          .map(({ value, many }) => ({ value, name: words.tasks.sets[value], count: numberText(many) }))}
+          .map(({ value, many }) => ({ value, name: names[value], count: numberText(many) }))}
         value={set}
         onChoose={onSet}
       />

@@ -1,7 +1,8 @@
-import { Button, Card, ClockField, confirm, Form, localTimeOf, say, sayFailed, Time } from "../parts/index.ts";
+import { Button, Card, ClockField, clockOf, clockTime, confirm, Form, say, sayFailed, Time } from "../parts/index.ts";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
+import { isoTime } from "../filter/range.ts";
 import { ask } from "../http.ts";
 import { myZone } from "../time.ts";
 import type { BulkReply } from "../../api/shape/bulk.ts";
@@ -17,7 +18,7 @@ const dayMs = 86_400_000;
 
 /** Runs past times that have not run. The preview shows what would happen to each before anything does. */
 export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
-  const [range, setRange] = useState(() => ({ from: field(currentTime() - dayMs), to: field(currentTime()) }));
+  const [range, setRange] = useState(() => ({ from: clockOf(currentTime() - dayMs), to: clockOf(currentTime()) }));
   const [preview, setPreview] = useState<BackfillPreviewReply | null>(null);
   const change = (part: Partial<typeof range>): void => {
     setRange({ ...range, ...part });
@@ -25,7 +26,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
   };
   const request = async <T extends object>(dryRun: boolean): Promise<T | null> => {
     try {
-      const body = { from: instant(range.from), to: instant(range.to), dryRun };
+      const body = { from: isoTime(clockTime(range.from)), to: isoTime(clockTime(range.to)), dryRun };
       return (await ask("POST /schedules/:id/backfill", { id: schedule.id }, { body })) as T;
     } catch (error) {
       sayFailed(words.backfill.refused, error);
@@ -87,8 +88,3 @@ function Preview({ preview: { times }, zone, onRun }: PreviewProps) {
     </div>
   );
 }
-
-/** In the reader's zone, which stands beside it. */
-const local = new Intl.DateTimeFormat("sv-SE", { timeZone: myZone, dateStyle: "short", timeStyle: "short" });
-const field = (at: number): string => local.format(at);
-const instant = (value: string): string => new Date(localTimeOf(value)).toISOString();

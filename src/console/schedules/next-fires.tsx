@@ -34,13 +34,16 @@ export const NextTable = ({ times, zone }: { readonly times: readonly FireTime[]
     columns={[
       {
         name: words.occurrences.in(zone),
-        cell: ({ at, effectiveAt, fires, change }) => (
+        cell: ({ at, effectiveAt, fires, change, exclusion }) => (
           <>
             {zoned(effectiveAt ?? at, zone)}
             {effectiveAt === null ? null : (
               <p class="dim small">
                 {words.upcoming.spreadFrom} {zoned(at, zone)}
               </p>
+            )}
+            {exclusion === null ? null : (
+              <p class="small tone-warn">{words.occurrences.excluded(exclusion.calendar, exclusion.movedTo)}</p>
             )}
             {change === null ? null : (
               <p class={fires ? "dim small" : "small tone-warn"}>{words.occurrences.clockChange(change)}</p>

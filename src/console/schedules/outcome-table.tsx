@@ -1,4 +1,4 @@
-import { Button, type Column, column, DataTable, Icon, Nothing, Time } from "../parts/index.ts";
+import { Button, type Column, column, DataTable, IconButton, Nothing, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
@@ -141,14 +141,10 @@ const RowActions = ({ schedule, onDone }: { readonly schedule: ScheduleOutcomeRe
       onClick={() => void startScheduleOnce(schedule)}
       label={words.schedules.runNowOf(schedule.id)}
     />
-    <button
-      type="button"
-      class="icon-button"
-      title={schedule.paused ? words.shared.resume : words.shared.pause}
+    <IconButton
+      icon={schedule.paused ? "play" : "pause"}
+      text={words.pause.toggle(schedule.paused, schedule.id)}
       onClick={() => void toggleSchedule(schedule, onDone)}
-    >
-      <Icon name={schedule.paused ? "play" : "pause"} />
-      <span class="hidden">{words.pause.toggle(schedule.paused, schedule.id)}</span>
-    </button>
+    />
   </>
 );

@@ -1,4 +1,4 @@
-import { fieldsLike, lastWord, parseTerms, quote, type Suggestion } from "../filter/terms.ts";
+import { parseTerms, type Suggestion, suggestTerms } from "../filter/terms.ts";
 import { words } from "../language/words.ts";
 
 /** Fields of the filter of schedules, as the API calls them. */
@@ -41,21 +41,11 @@ export interface KnownValues {
 }
 
 /** What the last word of the text may become. */
-export function suggestForSchedules(text: string, known: KnownValues): readonly Suggestion[] {
-  const word = lastWord(text);
-  const colon = word.indexOf(":");
-  if (colon < 0) return fieldsLike(word, meanings);
-  const field = word.slice(0, colon).toLowerCase();
-  const typed = word.slice(colon + 1).toLowerCase();
-  const values: Readonly<Record<string, readonly string[]>> = {
-    state: scheduleStateNames,
-    kind: known.kinds,
-    app: known.apps,
-    zone: known.zones,
-    late: [">1s", ">10s", ">1m"],
-  };
-  return (values[field] ?? [])
-    .filter((value) => value.toLowerCase().includes(typed) && value.toLowerCase() !== typed)
-    .slice(0, 8)
-    .map((value) => ({ word: `${field}:${quote(value)}`, hint: field }));
-}
+export const suggestForSchedules = (text: string, { kinds, apps, zones }: KnownValues): readonly Suggestion[] =>
+  suggestTerms(text, meanings, {
+    state: [scheduleStateNames, "state"],
+    kind: [kinds, "kind"],
+    app: [apps, "app"],
+    zone: [zones, "zone"],
+    late: [[">1s", ">10s", ">1m"], "late"],
+  });

@@ -1,28 +1,24 @@
-import { AuditTable, Button, Loaded, Named, ScreenHead, Time } from "../parts/index.ts";
+import { AuditTable, Loaded, Named, Older, ScreenHead } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
+import { RangePicker } from "../filter/range-picker.tsx";
 import { useAnswer } from "../resource.ts";
 import { words } from "../language/words.ts";
 
 /** What people and deployments changed, the newest first: of a person, of an object, or before a time. */
 export function ActivityScreen() {
   const { query, route } = useLocation();
-  const { caller = "", target = "", createdTo = "", before = "" } = query;
-  const asked = { caller, target, createdTo, cursor: before, limit: 50 };
-  const found = useAnswer("GET /audits", asked, { again: "slow" });
+  const { caller = "", target = "", created = "", before = "" } = query;
+  const asked = { caller, target, cursor: before, limit: 50 };
+  const found = useAnswer("GET /audits", asked, { again: "slow", range: ["created", created] });
   const go = (fields: Readonly<Record<string, string>>): void =>
-    route(addresses.activityOf({ caller, target, createdTo, ...fields }));
+    route(addresses.activityOf({ caller, target, created, ...fields }));
   return (
     <>
       <ScreenHead title={words.places.activity}>
         <Named name={words.audits.columns.who} value={caller} onName={(value) => go({ caller: value })} />
         <Named name={words.audits.object} value={target} onName={(value) => go({ target: value })} />
-        {createdTo === "" ? null : (
-          <>
-            <span>{words.audits.before(<Time at={createdTo} />)}</span>
-            <Button text={words.audits.untilNow} look="small" onClick={() => go({ createdTo: "" })} />
-          </>
-        )}
+        <RangePicker of="at" value={created} onRange={(value) => go({ created: value })} />
       </ScreenHead>
       <Loaded of={found}>
         {({ audits, nextCursor }) => (
@@ -30,9 +26,7 @@ export function ActivityScreen() {
             <div class="card">
               <AuditTable audits={audits} />
             </div>
-            {nextCursor === null ? null : (
-              <Button text={words.audits.older} onClick={() => go({ before: nextCursor })} />
-            )}
+            <Older cursor={nextCursor} onOlder={(next) => go({ before: next })} />
           </>
         )}
       </Loaded>

@@ -12,20 +12,34 @@ import {
   Time,
 } from "../parts/index.ts";
 import { addresses } from "../address.ts";
-import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { useEffect, useState } from "preact/hooks";
+import { sawTroubles } from "../overview/standing.ts";
 import { confirmAndRedrive } from "../bulk/redrive.ts";
 import type { FailureGroup } from "../../insight/failure-groups.ts";
-import { quote } from "../filter/terms.ts";
+import { currentTime } from "../clock.ts";
+import { edgesOf, rangeFields } from "../filter/range.ts";
+import { RangePicker } from "../filter/range-picker.tsx";
+import { quote, withTerm } from "../filter/terms.ts";
 import { useAnswer } from "../resource.ts";
 import { words } from "../language/words.ts";
 
 /** FAILED jobs in groups that failed alike: one fixed cause, one retry. */
 export function DeadLettersScreen() {
-  const found = useAnswer("GET /dead-letters");
+  const { query, route } = useLocation();
+  const { ended = "" } = query;
+  const found = useAnswer("GET /dead-letters", {}, { range: ["ended", ended] });
+  useEffect(() => {
+    if (found.data === null || ended !== "") return;
+    const count = found.data.groups.reduce((sum, { jobs }) => sum + jobs, 0);
+    sawTroubles({ [addresses.deadLetters]: { count, isMore: found.data.isMore } });
+  }, [found.data, ended]);
   return (
     <>
       <ScreenHead title={words.places.deadLetters}>
         <span class="dim">{words.deadLetters.about}</span>
+        <span class="space" />
+        <RangePicker of="ended" value={ended} onRange={(value) => route(addresses.deadLettersOf(value))} />
       </ScreenHead>
       <Loaded of={found}>
         {({ groups, isMore }) =>
@@ -33,7 +47,7 @@ export function DeadLettersScreen() {
             <Empty title={words.deadLetters.none} text={words.deadLetters.whatAppears} />
           ) : (
             <>
-              <GroupTable groups={groups} onDone={found.reload} />
+              <GroupTable groups={groups} ended={ended} onDone={found.reload} />
               {isMore ? <p class="dim">{words.deadLetters.isMore}</p> : null}
             </>
           )
@@ -47,7 +61,14 @@ export function DeadLettersScreen() {
 const names = { ...words.labels, ...words.deadLetters };
 const idOf = ({ kind, fingerprint }: FailureGroup): string => `${kind} ${fingerprint}`;
 
-function GroupTable({ groups, onDone }: { readonly groups: readonly FailureGroup[]; readonly onDone: () => void }) {
+interface GroupTableProps {
+  readonly groups: readonly FailureGroup[];
+  /** Only what ended then is shown, listed and retried. */
+  readonly ended: string;
+  readonly onDone: () => void;
+}
+
+function GroupTable({ groups, ended, onDone }: GroupTableProps) {
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const chosen = groups.filter((group) => marked.has(idOf(group)));
   const toggle = (group: FailureGroup): void => {
@@ -55,6 +76,8 @@ function GroupTable({ groups, onDone }: { readonly groups: readonly FailureGroup
     if (!others.delete(idOf(group))) others.add(idOf(group));
     setMarked(others);
   };
+  const redrive = (of: readonly FailureGroup[]): void =>
+    void confirmAndRedrive(of, rangeFields("ended", edgesOf(ended, currentTime())) ?? {}, onDone);
   const all = (): void => setMarked(new Set(chosen.length === groups.length ? [] : groups.map(idOf)));
   return (
     <div class="card">
@@ -69,7 +92,7 @@ function GroupTable({ groups, onDone }: { readonly groups: readonly FailureGroup
             <Button
               text={words.redrive.action(chosen.reduce((sum, { jobs }) => sum + jobs, 0))}
               look="small"
-              onClick={() => void confirmAndRedrive(chosen, onDone)}
+              onClick={() => redrive(chosen)}
             />
           </>
         )}
@@ -77,7 +100,7 @@ function GroupTable({ groups, onDone }: { readonly groups: readonly FailureGroup
       <DataTable
         label={words.places.deadLetters}
         look="tall stacks"
-        columns={columnsOf({ marked, toggle, onDone })}
+        columns={columnsOf({ marked, toggle, redrive, ended })}
         rows={groups}
         idOf={idOf}
       />
@@ -88,12 +111,13 @@ function GroupTable({ groups, onDone }: { readonly groups: readonly FailureGroup
 interface Marking {
   readonly marked: ReadonlySet<string>;
   readonly toggle: (group: FailureGroup) => void;
-  readonly onDone: () => void;
+  readonly redrive: (of: readonly FailureGroup[]) => void;
+  readonly ended: string;
 }
 
 const codeOf = ({ errorCode }: FailureGroup): string => errorCode ?? words.shared.noCode;
 
-const columnsOf = ({ marked, toggle, onDone }: Marking): readonly Column<FailureGroup>[] => [
+const columnsOf = ({ marked, toggle, redrive, ended }: Marking): readonly Column<FailureGroup>[] => [
   {
     name: words.jobs.columns.marked,
     isHidden: true,
@@ -106,9 +130,11 @@ const columnsOf = ({ marked, toggle, onDone }: Marking): readonly Column<Failure
       />
     ),
   },
-  column.number(names.jobs, "jobs", { class: "strong" }),
+  column.number(words.places.jobs, "jobs", { class: "strong" }),
   column.link(names.kind, "kind", ({ kind, fingerprint }) =>
-    addresses.jobsWith(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`),
+    addresses.jobsWith(
+      withTerm(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`, "ended", ended === "" ? null : ended),
+    ),
   ),
   { name: names.error, class: "error-cell wide", cell: (group) => <Cause of={group} /> },
   column.time(names.first, "firstAt"),
@@ -117,7 +143,7 @@ const columnsOf = ({ marked, toggle, onDone }: Marking): readonly Column<Failure
     <Button
       text={names.retry(group.jobs)}
       look="small"
-      onClick={() => void confirmAndRedrive([group], onDone)}
+      onClick={() => redrive([group])}
       label={names.retryOf(group.jobs, group.kind, codeOf(group))}
     />
   )),
@@ -138,7 +164,7 @@ const Cause = ({ of }: { readonly of: FailureGroup }) => (
           </li>
         ))}
       </ul>
-      <Link to={addresses.activityOf({ createdTo: of.firstAt })} text={words.audits.changesBefore} />
+      <Link to={addresses.activityOf({ created: `..${of.firstAt}` })} text={words.audits.changesBefore} />
     </details>
   </>
 );

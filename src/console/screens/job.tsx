@@ -1,3 +1,4 @@
+import { scheduleCrumbs } from "../schedules/crumbs.tsx";
 import { Audits, Card, Icon, JobBadge, JsonView, Link, Loaded, ScreenHead } from "../parts/index.ts";
 import { useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
@@ -31,16 +32,7 @@ function Found({ job, onDone }: { readonly job: JobDetailReply; readonly onDone:
   const timeline = timelineOf(job, isRunning ? now.value : currentTime());
   return (
     <>
-      <ScreenHead
-        title={job.kind}
-        id={job.id}
-        crumbs={
-          <>
-            <a href={addresses.jobs}>{words.places.jobs}</a> /{" "}
-            <a href={addresses.jobsWith(`kind:${job.kind}`)}>{job.kind}</a>
-          </>
-        }
-      >
+      <ScreenHead title={job.kind} id={job.id} crumbs={crumbsOf(job, zone)}>
         <JobBadge job={job} />
         <span class="space" />
         <Actions job={job} onDone={onDone} />
@@ -63,6 +55,17 @@ function Found({ job, onDone }: { readonly job: JobDetailReply; readonly onDone:
       </div>
     </>
   );
+}
+
+/** From its run or its schedule where it has one. */
+function crumbsOf({ run, task, schedule, scheduledFor, kind }: JobDetailReply, zone: string | undefined) {
+  if (run !== null)
+    return [<a href={addresses.runs}>{words.places.runs}</a>, <a href={addresses.run(run)}>{`#${run}`}</a>, task];
+  if (schedule !== null) return scheduleCrumbs(schedule, scheduledFor, zone);
+  return [
+    <a href={addresses.jobs}>{words.places.jobs}</a>,
+    <a href={addresses.jobsWith(`kind:${quote(kind)}`)}>{kind}</a>,
+  ];
 }
 
 interface LatestErrorProps {

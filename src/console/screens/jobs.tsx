@@ -1,21 +1,22 @@
-import { Button, Empty, Failure, later, ScreenHead, Select } from "../parts/index.ts";
+import { Button, Empty, Failure, later, Loading, ScreenHead } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import type { CountReply } from "../language/number.ts";
 import { currentTime } from "../clock.ts";
 import { ask } from "../http.ts";
 import { FilterBar, FilterProblems } from "../filter/filter-bar.tsx";
-import { withTerm } from "../filter/terms.ts";
+import { RangePicker } from "../filter/range-picker.tsx";
+import { valueIn, withTerm } from "../filter/terms.ts";
 import { suggest } from "../jobs/completion.ts";
 import { BulkBar } from "../jobs/bulk-bar.tsx";
-import { type JobQuery, parseFilter, queryOf } from "../jobs/filter.ts";
+import { type JobQuery, parseFilter, queryOf, statesOf } from "../jobs/filter.ts";
 import { useCompletions } from "../jobs/known.ts";
 import { useJobRows } from "../jobs/list.ts";
 import { useSelection } from "../jobs/selection.ts";
-import { StateTabs } from "../jobs/state-tabs.tsx";
+import { StateTabs, sumOf } from "../jobs/state-tabs.tsx";
 import { JobTable } from "../jobs/table.tsx";
-import { openRow, useKeys, useRowKeys } from "../keys.ts";
+import { openRow, useCurrentRow, useKeys } from "../keys.ts";
 import { CopyList } from "../jobs/copy-list.tsx";
 import { useResource } from "../resource.ts";
 import type { JobCountsReply } from "../../api/shape/job.ts";
@@ -38,22 +39,11 @@ export function JobsScreen() {
     async (signal) => (asked === null ? null : await ask("GET /jobs/counts", { ...asked, state: null }, { signal })),
     { again: "slow" },
   );
-  const onDone = (): void => {
-    rows.reload();
-    counts.reload();
-  };
   const selection = useSelection(rows.jobs, text);
-  const [current, setCurrent] = useState(-1);
-  // Keys may come faster than the screen is drawn: they act on what the one before left.
-  const at = useRef(-1);
-  const move = (index: number): void => {
-    at.current = index;
-    setCurrent(index);
-  };
-  useEffect(() => move(-1), [text]);
-  const apply = (next: string): void => route(next === "" ? addresses.jobs : addresses.jobsWith(next));
-  const step = (by: number): void => move(Math.max(0, Math.min(rows.jobs.length - 1, at.current + by)));
-  useRowKeys({ step, open: () => openRow(rows.jobs[at.current]?.id, addresses.job, route) });
+  const apply = (next: string): void => route(addresses.jobsWith(next));
+  const { current, at } = useCurrentRow(text, rows.jobs.length, (row) =>
+    openRow(rows.jobs[row]?.id, addresses.job, route),
+  );
   useKeys([
     { keys: "x", does: words.jobs.markRow, run: () => selection.toggle(at.current, false) },
     { keys: "X", does: words.jobs.markUpToRow, run: () => selection.toggle(at.current, true) },
@@ -61,12 +51,19 @@ export function JobsScreen() {
   return (
     <div class="fill">
       <ScreenHead title={words.places.jobs} tab={text === "" ? words.places.jobs : words.jobs.titleOf(text)}>
-        <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
         <span class="space" />
-        <Ended filter={text} onFilter={apply} />
+        {(["created", "ended"] as const).map((of) => (
+          <RangePicker
+            key={of}
+            of={of}
+            value={valueIn(text, of)}
+            onRange={(value) => apply(withTerm(text, of, value === "" ? null : value))}
+          />
+        ))}
         {asked === null ? null : <CopyList filter={asked} jobs={rows.jobs} />}
         <EnqueueButton />
       </ScreenHead>
+      <StateTabs counts={counts.data} filter={text} onFilter={(state) => apply(withTerm(text, "state", state))} />
       <FilterBar
         text={text}
         label={words.jobs.filter}
@@ -82,48 +79,31 @@ export function JobsScreen() {
           selection={selection}
           filter={asked}
           matching={totalOf(asked, counts.data)}
-          onDone={onDone}
+          onDone={() => void [rows.reload(), counts.reload()]}
         />
       )}
       {rows.jobs.length > 0 ? (
         <JobTable rows={rows} selection={selection} current={current} />
-      ) : rows.isLoading || rows.error !== null || asked === null ? null : (
-        <NoJobs isFiltered={text !== ""} onClear={() => apply("")} />
+      ) : rows.isLoading && rows.error === null && asked !== null ? (
+        <Loading />
+      ) : rows.error !== null || asked === null ? null : text === "" ? (
+        <NoJobs />
+      ) : (
+        <Empty title={words.jobs.noMatch} onClear={() => apply("")} />
       )}
     </div>
   );
 }
 
-/** One click for the spans that are wanted most. */
-const Ended = ({ filter, onFilter }: { readonly filter: string; readonly onFilter: (filter: string) => void }) => (
-  <Select
-    label={words.jobs.ended.name}
-    of={Object.entries(words.jobs.ended.spans)}
-    value={/(?:^|\s)ended:(\S+)/.exec(filter)?.[1] ?? ""}
-    onChoose={(value) => onFilter(withTerm(filter, "ended", value === "" ? null : value))}
-  />
+const totalOf = ({ state }: JobQuery, counts: JobCountsReply | null): CountReply | null =>
+  counts === null ? null : sumOf(state === undefined ? jobStates : (statesOf(state) ?? []), counts);
+
+const NoJobs = () => (
+  <Empty title={words.jobs.noneYet}>
+    <p>{words.jobs.howToBegin(<code>jobs/</code>)}</p>
+    <pre class="command">npx belfry jobs enqueue hello</pre>
+  </Empty>
 );
-
-function totalOf({ state }: JobQuery, counts: JobCountsReply | null): CountReply | null {
-  if (counts === null) return null;
-  const among = jobStates.filter((each) => state === undefined || state.split(",").includes(each));
-  return {
-    count: among.reduce((sum, each) => sum + counts[each].count, 0),
-    isMore: among.some((each) => counts[each].isMore),
-  };
-}
-
-const NoJobs = ({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) =>
-  isFiltered ? (
-    <Empty title={words.jobs.noMatch}>
-      <Button text={words.filter.clear} onClick={onClear} />
-    </Empty>
-  ) : (
-    <Empty title={words.jobs.noneYet}>
-      <p>{words.jobs.howToBegin(<code>jobs/</code>)}</p>
-      <pre class="command">npx belfry jobs enqueue hello</pre>
-    </Empty>
-  );
 
 function EnqueueButton() {
   const [isOpen, setOpen] = useState(false);

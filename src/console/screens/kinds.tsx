@@ -1,7 +1,7 @@
 import { Button, Empty, Loaded, ScreenHead, Select, Tabs, Time } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
-import { type KindSort, kindSorts, sortKinds } from "../kinds/figures.ts";
+import { slowestFirst } from "../kinds/figures.ts";
 import { KindTable } from "../kinds/table.tsx";
 import { useAnswer } from "../resource.ts";
 import type { KindFigureListReply } from "../../insight/kind-figures.ts";
@@ -12,7 +12,6 @@ const named = <T extends string>(values: readonly T[], names: Readonly<Record<T,
 
 const periods = named(["24", "168", "720"] as const, words.kinds.periods);
 const groupings = named(["kind", "lane"] as const, words.kinds.groups);
-const sorts = named(kindSorts, words.kinds.orders);
 
 /** Hours between the two periods; null for as long as the period is. */
 const comparisons = [
@@ -27,13 +26,12 @@ export function KindsScreen() {
   const { query, route } = useLocation();
   const hours = periods.find(({ value }) => value === query["hours"])?.value ?? "168";
   const by = groupings.find(({ value }) => value === query["by"])?.value ?? "kind";
-  const sort = kindSorts.find((each) => each === query["sort"]) ?? "slow";
   const against = comparisons.find(({ value }) => value === query["against"]) ?? comparisons[0];
   const lane = query["lane"] ?? "";
   const asked = { hours: Number(hours), against: against.hours ?? Number(hours), by, lane };
   const found = useAnswer("GET /kind-figures", asked, { again: "slow" });
   const go = (field: Readonly<Record<string, string>>): void =>
-    route(addresses.kindsWith({ hours, by, sort, against: against.value, lane, ...field }), true);
+    route(addresses.kindsWith({ hours, by, against: against.value, lane, ...field }), true);
   return (
     <>
       <ScreenHead title={words.places.kinds}>
@@ -47,19 +45,16 @@ export function KindsScreen() {
             onChoose={(value) => go({ against: value })}
           />
         </label>
-      </ScreenHead>
-      <div class="screen-head">
-        <Tabs label={words.kinds.order} among={sorts} value={sort} onChoose={(value) => go({ sort: value })} />
         {lane === "" ? null : (
           <Button text={words.kinds.allLanes(lane)} look="small" onClick={() => go({ lane: "" })} />
         )}
-      </div>
-      <Loaded of={found}>{(figures) => <Figures figures={figures} sort={sort} />}</Loaded>
+      </ScreenHead>
+      <Loaded of={found}>{(figures) => <Figures figures={figures} />}</Loaded>
     </>
   );
 }
 
-const Figures = ({ figures, sort }: { readonly figures: KindFigureListReply; readonly sort: KindSort }) =>
+const Figures = ({ figures }: { readonly figures: KindFigureListReply }) =>
   figures.kinds.length === 0 ? (
     <Empty title={words.kinds.nothing} text={words.kinds.byTheHour} />
   ) : (
@@ -73,6 +68,6 @@ const Figures = ({ figures, sort }: { readonly figures: KindFigureListReply; rea
         )}
         {figures.isMore ? words.kinds.isMore : null}
       </p>
-      <KindTable rows={sortKinds(figures.kinds, sort)} />
+      <KindTable rows={slowestFirst(figures.kinds)} />
     </>
   );

@@ -1,4 +1,4 @@
-import { Card, type Column, column, DataTable, Loaded, Nothing, orNothing, ScreenHead, Tag } from "../parts/index.ts";
+import { type Column, column, Loaded, Nothing, orNothing, ScreenHead, TableCard, Tag } from "../parts/index.ts";
 import { useAnswer } from "../resource.ts";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import type { LockReply } from "../../api/shape/overview.ts";
@@ -15,9 +15,7 @@ export function LocksScreen() {
       <Loaded of={found}>
         {({ locks, jobLocks }) => (
           <>
-            <Card title={words.locks.schedulers} label={words.locks.ofSchedulers}>
-              <DataTable label={words.locks.holders} none={words.locks.none} {...{ columns, idOf }} rows={locks} />
-            </Card>
+            <TableCard title={words.locks.ofSchedulers} none={words.locks.none} {...{ columns, idOf }} rows={locks} />
             {jobLocks.length === 0 ? null : <SlotTable title={words.locks.ofJobs} slots={jobLocks} />}
           </>
         )}

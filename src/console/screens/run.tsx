@@ -10,10 +10,11 @@ import { Funnel } from "../runs/funnel.tsx";
 import { TaskGraph } from "../runs/graph.tsx";
 import { TaskGrid } from "../runs/grid.tsx";
 import { FailedList } from "../runs/failed-list.tsx";
-import { type LoadedMap, listedTasks, loadedMap, type TaskOrder, type TaskSet } from "../runs/run-map.ts";
+import { type LoadedMap, listedTasks, loadedMap, type TaskSet } from "../runs/run-map.ts";
 import { TaskBar } from "../runs/task-bar.tsx";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
+import { scheduleCrumbs } from "../schedules/crumbs.tsx";
 import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 
@@ -49,17 +50,26 @@ interface FoundProps {
   readonly onDone: () => void;
 }
 
+/** The job that started it: which schedule made that, and for when. */
+const useStarter = (starter: string | null) =>
+  useResource(
+    `starter ${starter}`,
+    async (signal) => (starter === null ? null : await ask("GET /jobs/:id", { id: starter }, { signal })),
+    { again: "never" },
+  ).data;
+
 function Found({ run, map, onDone }: FoundProps) {
+  const { schedule = null, scheduledFor = null } = useStarter(run.starter) ?? {};
   return (
     <div class="fill">
       <ScreenHead
         title={run.kind}
         id={run.id}
-        crumbs={
-          <>
-            <a href={addresses.runs}>{words.places.runs}</a> / <span class="mono">{run.key}</span>
-          </>
-        }
+        crumbs={[
+          ...(schedule === null ? [] : scheduleCrumbs(schedule, scheduledFor)),
+          <a href={addresses.runs}>{words.places.runs}</a>,
+          <span class="mono">{run.key}</span>,
+        ]}
       >
         <RunStatus {...run} />
         <RunProgress progress={run.progress} />
@@ -118,7 +128,7 @@ function Views({ run, map }: { readonly run: RunReply; readonly map: LoadedMap }
       {map.isMore ? (
         <p class="dim">
           {map.tasks.length < run.progress.total ? words.runs.firstShown(map.tasks.length) : words.runs.arrowsCut}
-          <Link to={addresses.jobsWith(`run:${run.id}`)} text={words.runs.viewAll} />
+          <Link to={addresses.jobsWith(`run:${run.id}`)} text={words.shared.showJobs} />
         </p>
       ) : null}
       {view === "grid" ? <Tasks map={map} search={query["q"] ?? ""} /> : null}
@@ -137,8 +147,8 @@ function Tasks({ map, search }: { readonly map: LoadedMap; readonly search: stri
   const isBad = map.tasks.length > smallRun && map.tasks.some(({ state }) => state !== "SUCCESS");
   const [set, setSet] = useState<TaskSet>(isBad && search === "" ? "bad" : "all");
   const [text, setText] = useState(search);
-  const [order, setOrder] = useState<TaskOrder>(map.tasks.length > smallRun ? "state" : "start");
-  const shown = useMemo(() => listedTasks(map.tasks, { set, text, order }), [map, set, text, order]);
+  const isLarge = map.tasks.length > smallRun;
+  const shown = useMemo(() => listedTasks(map.tasks, { set, text, isLarge }), [map, set, text]);
   return (
     <>
       <TaskBar tasks={map.tasks} shown={shown.length} set={set} text={text} onSet={setSet} onText={setText} />
@@ -153,7 +163,7 @@ function Tasks({ map, search }: { readonly map: LoadedMap; readonly search: stri
           />
         </Empty>
       ) : (
-        <TaskGrid map={map} shown={shown} order={order} onOrder={setOrder} />
+        <TaskGrid map={map} shown={shown} />
       )}
     </>
   );

@@ -1,5 +1,4 @@
 import {
-  Button,
   type Column,
   column,
   DataTable,
@@ -7,12 +6,14 @@ import {
   Loaded,
   Named,
   NumberedLink,
+  Older,
   ScreenHead,
   Tabs,
 } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { now } from "../clock.ts";
+import { RangePicker } from "../filter/range-picker.tsx";
 import { useAnswer } from "../resource.ts";
 import { RunProgress } from "../runs/progress.tsx";
 import { RunStatus } from "../runs/status.tsx";
@@ -29,23 +30,28 @@ const filters: readonly { readonly name: string; readonly value: string }[] = [
 
 export function RunsScreen() {
   const { query, route } = useLocation();
-  const { state = "", kind = "", key = "", before = "" } = query;
+  const { state = "", kind = "", key = "", created = "", before = "" } = query;
   const asked = { cursor: before, state, kind, key, limit: 50 };
-  const page = useAnswer("GET /runs", asked);
+  const page = useAnswer("GET /runs", asked, { range: ["created", created] });
   const go = (fields: Readonly<Record<string, string>>): void =>
-    route(`${addresses.runs}?${new URLSearchParams({ state, kind, key, ...fields })}`);
+    route(`${addresses.runs}?${new URLSearchParams({ state, kind, key, created, ...fields })}`);
   return (
     <>
       <ScreenHead title={words.places.runs}>
         <Tabs label={words.labels.state} among={filters} value={state} onChoose={(value) => go({ state: value })} />
         <Named name={words.labels.kind} value={kind} onName={(value) => go({ kind: value })} />
         <Named name={words.labels.key} value={key} onName={(value) => go({ key: value })} />
+        <RangePicker of="created" value={created} onRange={(value) => go({ created: value })} />
       </ScreenHead>
       <Loaded of={page}>
         {({ runs, nextCursor }) => (
           <>
-            {runs.length === 0 ? <NoRuns isFiltered={`${state}${kind}${key}` !== ""} /> : <RunTable runs={runs} />}
-            {nextCursor === null ? null : <Button text={words.runs.older} onClick={() => go({ before: nextCursor })} />}
+            {runs.length === 0 ? (
+              <NoRuns isFiltered={`${state}${kind}${key}${created}` !== ""} />
+            ) : (
+              <RunTable runs={runs} />
+            )}
+            <Older cursor={nextCursor} onOlder={(next) => go({ before: next })} />
           </>
         )}
       </Loaded>

@@ -1,14 +1,16 @@
-import { Audits, Button, Loaded, Paused, ScreenHead } from "../parts/index.ts";
+import { Audits, Button, Loaded, Older, Paused, ScreenHead } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
+import { RangePicker } from "../filter/range-picker.tsx";
 import { ApiError, ask } from "../http.ts";
 import { useKeys } from "../keys.ts";
-import { useResource } from "../resource.ts";
+import { useAnswer, useResource } from "../resource.ts";
 import { startScheduleOnce, toggleSchedule } from "../schedules/actions.tsx";
 import { BackfillForm } from "../schedules/backfill-form.tsx";
 import { NextFires } from "../schedules/next-fires.tsx";
 import { type OccurrenceReply, OccurrenceTable } from "../schedules/occurrence-table.tsx";
+import { scheduleCrumbs } from "../schedules/crumbs.tsx";
 import { plainWords } from "../schedules/plain-words.ts";
 import { EndsText, latenessText, onTimeText, scheduleStatus } from "../schedules/status.tsx";
 import { EditAndDelete } from "../schedules/edit-and-delete.tsx";
@@ -63,9 +65,31 @@ function plannedText(occurrences: readonly OccurrenceReply[]): string {
   return planned === 0 ? "" : words.schedules.plannedAhead(planned);
 }
 
+/** The times of a range, the newest first. */
+function Chosen({ id, nominal }: { readonly id: string; readonly nominal: string }) {
+  const { query, path, route } = useLocation();
+  const { before = "" } = query;
+  const asked = { id, cursor: before, limit: 100 };
+  const found = useAnswer("GET /schedules/:id/occurrences", asked, { again: "slow", range: ["nominal", nominal] });
+  return (
+    <Loaded of={found}>
+      {(page) => (
+        <>
+          <OccurrenceTable occurrences={page.occurrences} />
+          <Older
+            cursor={page.nextCursor}
+            onOlder={(next) => route(`${path}?${new URLSearchParams({ nominal, before: next })}`)}
+          />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
 function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly onDone: () => void }) {
   const { id, kind, expression, timezone, paused } = schedule;
-  const { route } = useLocation();
+  const { query, path, route } = useLocation();
+  const { nominal = "" } = query;
   const { occurrences, next } = schedule.times;
   useKeys([
     { keys: "p", does: words.schedules.pauseKey, run: () => void toggleSchedule(schedule, onDone) },
@@ -74,12 +98,12 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
   ]);
   return (
     <>
-      <ScreenHead title={id} crumbs={<a href={addresses.schedules}>{words.places.schedules}</a>}>
+      <ScreenHead title={id} crumbs={scheduleCrumbs(id, null).slice(0, 1)}>
         {scheduleStatus(schedule, currentTime())}
         <span class="space" />
         {schedule.source === "api" ? <EditAndDelete schedule={schedule} onDone={onDone} /> : null}
         <a class="button" href={addresses.jobsWith(`schedule:${id}`)}>
-          {words.shared.viewJobs}
+          {words.shared.showJobs}
         </a>
         <Button
           text={paused ? words.shared.resume : words.shared.pause}
@@ -113,11 +137,16 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
           <h2>{words.schedules.last30}</h2>
           <Squares last={occurrences.filter(isPast).map(squareOf)} zone={timezone} />
           <span class="dim">{plannedText(occurrences)}</span>
+          <RangePicker
+            of="nominal"
+            value={nominal}
+            onRange={(value) => route(`${path}?${new URLSearchParams({ nominal: value })}`)}
+          />
           <span class="space" />
           <SquareLegend />
         </header>
         <WhyTime schedule={schedule} />
-        <OccurrenceTable occurrences={occurrences} />
+        {nominal === "" ? <OccurrenceTable occurrences={occurrences} /> : <Chosen {...{ id, nominal }} />}
       </section>
       <Audits target={`/schedules/${encodeURIComponent(id)}`} />
     </>

@@ -1,10 +1,10 @@
 import { Button, Empty, Failure, later, ScreenHead, Tabs } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { FilterBar, FilterProblems } from "../filter/filter-bar.tsx";
-import { withTerm } from "../filter/terms.ts";
-import { openRow, useRowKeys } from "../keys.ts";
+import { valueIn, withTerm } from "../filter/terms.ts";
+import { openRow, useCurrentRow } from "../keys.ts";
 import { OutcomeTable, type ScheduleSortName, scheduleSortNames } from "../schedules/outcome-table.tsx";
 import { type OutcomeRows, useOutcomeRows } from "../schedules/outcome-rows.ts";
 import { type KnownValues, parseScheduleFilter, suggestForSchedules } from "../schedules/schedule-filter.ts";
@@ -22,11 +22,10 @@ export function SchedulesScreen() {
   const isUsable = filter.problems.length === 0;
   const rows = useOutcomeRows(`${sort} ${text}`, isUsable ? { ...filter.query, sort } : null);
   const [isCreating, setCreating] = useState(false);
-  const [current, setCurrent] = useState(-1);
-  useEffect(() => setCurrent(-1), [text, sort]);
   const apply = (next: string, order: ScheduleSortName = sort): void => route(addresses.schedulesWith(next, order));
-  const step = (by: number): void => setCurrent((at) => Math.max(0, Math.min((rows.total ?? 1) - 1, at + by)));
-  useRowKeys({ step, open: () => openRow(rows.at(current)?.id, addresses.schedule, route) });
+  const { current } = useCurrentRow(`${sort} ${text}`, rows.total ?? 1, (row) =>
+    openRow(rows.at(row)?.id, addresses.schedule, route),
+  );
   return (
     <div class="fill">
       <ScreenHead
@@ -36,7 +35,7 @@ export function SchedulesScreen() {
         <Tabs
           label={words.labels.state}
           among={tabs}
-          value={stateIn(text)}
+          value={valueIn(text, "state").toLowerCase()}
           onChoose={(state) => apply(withTerm(text, "state", state === "" ? null : state))}
         />
         <span class="space" />
@@ -55,8 +54,10 @@ export function SchedulesScreen() {
       />
       <FilterProblems problems={filter.problems} />
       {rows.error === null ? null : <Failure error={rows.error} onRetry={rows.reload} />}
-      {rows.total === null || rows.total === 0 ? (
-        <None isAsked={rows.total !== null && isUsable} isFiltered={text !== ""} onClear={() => apply("")} />
+      {rows.total === null || !isUsable ? null : rows.total === 0 && text === "" ? (
+        <None />
+      ) : rows.total === 0 ? (
+        <Empty title={words.schedules.noMatch} onClear={() => apply("")} />
       ) : (
         <>
           <OutcomeTable
@@ -91,24 +92,9 @@ const tabs = [
   })),
 ];
 
-const stateIn = (filter: string): string => /(?:^|\s)state:(\S+)/i.exec(filter)?.[1]?.toLowerCase() ?? "";
-
-interface NoneProps {
-  readonly isAsked: boolean;
-  readonly isFiltered: boolean;
-  readonly onClear: () => void;
-}
-
-function None({ isAsked, isFiltered, onClear }: NoneProps) {
-  if (!isAsked) return null;
-  return isFiltered ? (
-    <Empty title={words.schedules.noMatch}>
-      <Button text={words.filter.clear} onClick={onClear} />
-    </Empty>
-  ) : (
-    <Empty
-      title={words.schedules.noneYet}
-      text={words.schedules.howToAdd(<code>defineSchedule</code>, <code>jobs/</code>)}
-    />
-  );
-}
+const None = () => (
+  <Empty
+    title={words.schedules.noneYet}
+    text={words.schedules.howToAdd(<code>defineSchedule</code>, <code>jobs/</code>)}
+  />
+);

@@ -4,12 +4,12 @@ import {
   Card,
   type Column,
   column,
-  DataTable,
   Empty,
   Loaded,
   Nothing,
   ScreenHead,
   Select,
+  TableCard,
   Tabs,
   Tag,
   Time,
@@ -23,11 +23,7 @@ import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 import { durationText, relative } from "../time.ts";
 import { words } from "../language/words.ts";
 
-const spans = [
-  { value: "1", name: words.upcoming.spans[1] },
-  { value: "6", name: words.upcoming.spans[6] },
-  { value: "24", name: words.upcoming.spans[24] },
-] as const;
+const spans = ([1, 6, 24] as const).map((hours) => ({ value: String(hours), name: words.upcoming.spans[hours] }));
 
 /** The nominal time of one that is spread. */
 const SpreadFrom = (time: { readonly at: string; readonly zone: string }) => (
@@ -74,9 +70,30 @@ export function UpcomingScreen() {
           ) : (
             <>
               <TimeLine found={found} />
-              <LoadTable lanes={found.lanes} onLane={(value) => go({ lane: value })} />
-              {found.jobs.length === 0 ? null : <DueTable jobs={found.jobs} />}
-              <ComingTable found={found} />
+              <TableCard
+                title={words.upcoming.load}
+                look="stacks"
+                columns={loadColumnsOf((value) => go({ lane: value }))}
+                rows={found.lanes}
+                idOf={({ lane: name }) => name}
+              />
+              {found.jobs.length === 0 ? null : (
+                <TableCard
+                  title={words.upcoming.due}
+                  about={words.upcoming.dueAbout}
+                  look="stacks"
+                  columns={dueColumns}
+                  rows={found.jobs}
+                  idOf={(due) => `${due.schedule} ${due.kind} ${due.lane}`}
+                />
+              )}
+              <TableCard
+                title={words.upcoming.timeLine}
+                look="tall stacks"
+                columns={comingColumns}
+                rows={found.times}
+                idOf={({ schedule, at }) => `${schedule} ${at}`}
+              />
             </>
           )
         }
@@ -126,7 +143,7 @@ const comingColumns: readonly Column<Coming>[] = [
 type Due = UpcomingReply["jobs"][number];
 
 const dueColumns: readonly Column<Due>[] = [
-  column.number(words.labels.jobs, "jobs"),
+  column.number(words.places.jobs, "jobs"),
   column.link(names.schedule, "schedule", ({ schedule }) => addresses.schedule(schedule ?? "")),
   column.link(names.kind, "kind", ({ kind, lane }) => dueJobs(kind, lane)),
   column.text(names.lane, "lane", { class: "dim" }),
@@ -137,31 +154,6 @@ const dueColumns: readonly Column<Due>[] = [
 const dueJobs = (kind: string, lane: string): string =>
   addresses.jobsWith(`state:pending,queued,retry_wait due:>0s kind:${quote(kind)} lane:${quote(lane)}`);
 
-/** Jobs that exist already and wait for their time. */
-const DueTable = ({ jobs }: { readonly jobs: readonly Due[] }) => (
-  <Card title={words.upcoming.due} about={words.upcoming.dueAbout}>
-    <DataTable
-      label={words.upcoming.due}
-      look="stacks"
-      columns={dueColumns}
-      rows={jobs}
-      idOf={({ schedule, kind, lane }) => `${schedule} ${kind} ${lane}`}
-    />
-  </Card>
-);
-
-const ComingTable = ({ found: { times } }: { readonly found: UpcomingReply }) => (
-  <div class="card">
-    <DataTable
-      label={words.upcoming.timeLine}
-      look="tall stacks"
-      columns={comingColumns}
-      rows={times}
-      idOf={({ schedule, at }) => `${schedule} ${at}`}
-    />
-  </div>
-);
-
 function Risk({ of }: { readonly of: Coming }) {
   if (of.paused) return <Tag icon="pause" tone="warn" text={words.upcoming.paused} />;
   if (of.capped) return <Tag icon="warning" tone="warn" text={words.upcoming.capped} />;
@@ -169,11 +161,6 @@ function Risk({ of }: { readonly of: Coming }) {
 }
 
 const loadColumns = { ...words.labels, ...words.upcoming.loadColumns };
-
-interface LoadTableProps {
-  readonly lanes: UpcomingReply["lanes"];
-  readonly onLane: (lane: string) => void;
-}
 
 type Load = UpcomingReply["lanes"][number];
 
@@ -184,7 +171,7 @@ const loadColumnsOf = (onLane: (lane: string) => void): readonly Column<Load>[] 
     cell: ({ lane }) => <Button text={lane} look="small" onClick={() => onLane(lane)} />,
   },
   column.number(loadColumns.times, "times", { isNumber: false }),
-  column.number(words.labels.jobs, "jobs", { isNumber: false }),
+  column.number(words.places.jobs, "jobs", { isNumber: false }),
   {
     name: loadColumns.work,
     isNamed: true,
@@ -215,16 +202,3 @@ const loadColumnsOf = (onLane: (lane: string) => void): readonly Column<Load>[] 
       ),
   },
 ];
-
-/** What each lane is expected to work, beside what it can. */
-const LoadTable = ({ lanes, onLane }: LoadTableProps) => (
-  <Card title={words.upcoming.load}>
-    <DataTable
-      label={words.upcoming.load}
-      look="stacks"
-      columns={loadColumnsOf(onLane)}
-      rows={lanes}
-      idOf={({ lane }) => lane}
-    />
-  </Card>
-);

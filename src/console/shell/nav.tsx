@@ -1,5 +1,8 @@
 import { useLocation } from "preact-iso";
 import { addresses, base } from "../address.ts";
+import { numberText } from "../language/number.ts";
+import { troubles } from "../overview/standing.ts";
+import { reading, timeMode } from "../time.ts";
 import { Icon, type IconName } from "../parts/index.ts";
 import { words } from "../language/words.ts";
 
@@ -41,12 +44,21 @@ export function Nav() {
               <Icon name={icon} />
               {name}
             </a>
+            <Badge of={troubles.value[href]} />
           </li>
         ))}
       </ul>
     </nav>
   );
 }
+
+/** How many need attention, and when that was so. */
+const Badge = ({ of }: { readonly of: (typeof troubles.value)[string] | undefined }) =>
+  of === undefined || of.count === 0 ? null : (
+    <span class="badge" title={words.shell.needsAttention(reading(of.at, of.at, { mode: timeMode.value }).text)}>
+      {numberText(of)}
+    </span>
+  );
 
 const isAt = (path: string, href: string): boolean =>
   href === addresses.overview ? path === base || path === href : path === href || path.startsWith(`${href}/`);

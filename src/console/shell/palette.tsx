@@ -36,7 +36,7 @@ function Open() {
       hrefOf: (value: string) => string,
     ): readonly Goal[] => values.map((value) => ({ word: `${field}${value}`, hint, href: hrefOf(value) }));
     const all = [
-      ...of("job:", number, words.labels.jobs, addresses.job),
+      ...of("job:", number, words.places.jobs, addresses.job),
       ...of("run:", number, words.places.runs, addresses.run),
       ...places.map(({ name, href }) => ({
         word: href.slice(addresses.overview.length) || "overview",

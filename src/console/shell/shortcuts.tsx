@@ -23,7 +23,7 @@ const Help = () => (
   <Dialog title={words.shell.keyboard} onClose={() => (helpIsOpen.value = false)}>
     {() => (
       <>
-        <dl class="keys">
+        <dl class="facts dialog-text">
           {bindings.value.map(({ keys, does }) => (
             <div key={keys + does}>
               <dt>

@@ -1,4 +1,4 @@
-import { Icon, type IconName, Select } from "../parts/index.ts";
+import { Icon, IconButton, type IconName, Select } from "../parts/index.ts";
 import { type TimeMode, timeMode, timeModes, zoneName } from "../time.ts";
 import { currentTime } from "../clock.ts";
 import { keepLanguage, type Language, language, languages } from "../language/choice.ts";
@@ -14,10 +14,12 @@ export const TopBar = () => (
     <TimeSwitch />
     <LanguageSwitch />
     <ThemeSwitch />
-    <button type="button" class="icon-button" title={words.shell.keyboardKey} onClick={() => (helpIsOpen.value = true)}>
-      <Icon name="keyboard" />
-      <span class="hidden">{words.shell.keyboardShortcuts}</span>
-    </button>
+    <IconButton
+      icon="keyboard"
+      text={words.shell.keyboardShortcuts}
+      title={words.shell.keyboardKey}
+      onClick={() => (helpIsOpen.value = true)}
+    />
   </header>
 );
 
@@ -64,13 +66,5 @@ function ThemeSwitch() {
   const next = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? "system";
   const { themes: names } = words.shell;
   const text = words.shell.theme(names[theme.value], names[next]);
-  const change = (): void => {
-    theme.value = next;
-  };
-  return (
-    <button type="button" class="icon-button" onClick={change} title={text}>
-      <Icon name={themeIcons[theme.value]} />
-      <span class="hidden">{text}</span>
-    </button>
-  );
+  return <IconButton icon={themeIcons[theme.value]} text={text} onClick={() => (theme.value = next)} />;
 }

@@ -57,7 +57,7 @@ async function fields(world: World): Promise<readonly JobSearch[]> {
     await values(world, "id"),
   ];
   const now = await world.store.now();
-  const prints = await oneRow(world.insight, readFailureGroups, null);
+  const prints = await oneRow(world.insight, readFailureGroups, {});
   return [
     ...states.map((state) => ({ states: [state] })),
     { states: ["FAILED", "SUCCESS"], taken: true },
@@ -109,7 +109,8 @@ async function single({ insight, store, pool }: World): Promise<void> {
   for (const { id } of await store.runs({ limit: 10 })) {
     await mapOf(insight, id);
     for (const after of [undefined, ids[0]]) await insight.run(readTasks, { run: id, after, limit: 2 });
-    for (const of of [{ parent: id }, { before: id }]) await insight.run(readRuns, { ...of, limit: 2 });
+    for (const of of [{ parent: id }, { before: id }, { createdFrom: 0, createdTo: 9e12 }])
+      await insight.run(readRuns, { ...of, limit: 2 });
   }
 }
 
@@ -117,7 +118,7 @@ async function overview(world: World): Promise<void> {
   const { insight, store } = world;
   const now = await store.now();
   const [kinds, lanes] = [await values(world, "kind"), await values(world, "lane")];
-  for (const kind of [null, ...kinds]) await insight.run(readFailureGroups, kind);
+  for (const kind of [undefined, ...kinds]) await insight.run(readFailureGroups, { kind });
   for (const of of [{}, { lane: "default" }, { kinds }])
     await insight.run(readDueSoon, { to: now + 3_600_000, parts: 60, ...of });
   // Of jobs sent at one instant a smaller bound takes those that lie first in the table, which other sessions' snapshots change.

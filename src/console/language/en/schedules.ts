@@ -139,6 +139,8 @@ export const enSchedules = {
     noneCame: "No time has come yet. What becomes of each one is listed here.",
     past: "Past times",
     next: "Next times",
+    excluded: (calendar: string, movedTo: string | null) =>
+      `${calendar}: ${movedTo === null ? "does not run" : `moved to ${movedTo.replace("T", " ")}`}`,
     pausedSkipped: "paused: they will be skipped",
     hasEnded: "It has ended",
     in: (zone: string) => `In ${zone}`,

@@ -1,4 +1,3 @@
-import type { Part, Sentence } from "../part.ts";
 import { numberText, type Count } from "../number.ts";
 
 const rules = new Intl.PluralRules("en");
@@ -27,31 +26,17 @@ export const enShared = {
     more: (value: Count) => `and ${numberText(value)} more`,
   },
   states: {
-    PENDING: "Pending",
-    QUEUED: "Queued",
+    PENDING: "Scheduled",
+    QUEUED: "Waiting",
     RUNNING: "Running",
-    RETRY_WAIT: "Retry wait",
+    RETRY_WAIT: "Retrying",
     SUCCESS: "Success",
     FAILED: "Failed",
     CANCELED: "Canceled",
     SKIPPED: "Skipped",
   },
-  /** One sentence a state, shown under the pointer. */
-  stateMeanings: {
-    PENDING: "Waits for its time, for predecessors or for a slot",
-    QUEUED: "A message is on its way to a worker",
-    RUNNING: "A worker has claimed it",
-    RETRY_WAIT: "An attempt failed; the next one has a time",
-    SUCCESS: "Done",
-    FAILED: "Out of attempts or refused for good: needs attention",
-    CANCELED: "Canceled before it ended",
-    SKIPPED: "Decided not to run; the reason is written down",
-  },
   /** What a job that has not started waits for. */
   phases: {
-    scheduled: "Scheduled",
-    retrying: "Retrying",
-    waiting: "Waiting",
     slot: "Held: slot",
     paused: "Held: pause",
     predecessors: "Held: tasks",
@@ -89,8 +74,6 @@ export const enShared = {
     due: "Due",
     ended: "Ended",
     error: "Error",
-    failed: "Failed",
-    jobs: "Jobs",
     key: "Key",
     kind: "Kind",
     lane: "Lane",
@@ -124,6 +107,7 @@ export const enShared = {
     theme: (theme: string, next: string) => `Theme: ${theme}. Change to ${next}`,
     nothingHere: "There is nothing at this address",
     goToOverview: "Go to the overview",
+    needsAttention: (at: string) => `need attention, seen ${at}`,
     palette: "Go to…",
     paletteHint: "A screen, schedule, kind or lane, or the number of a job or run",
     skew: (by: string, isBehind: boolean) =>
@@ -132,6 +116,8 @@ export const enShared = {
   /** Words that many places share. */
   shared: {
     close: "Close",
+    older: "Older",
+    show: "Show",
     dismiss: "Dismiss",
     undo: "Undo",
     tryAgain: "Try again",
@@ -143,7 +129,6 @@ export const enShared = {
     pause: "Pause",
     resume: "Resume",
     runNow: "Run now",
-    viewJobs: "View jobs",
     showJobs: "Show jobs",
     showJob: "Show the job",
     actions: "Actions",
@@ -154,6 +139,7 @@ export const enShared = {
     copied: "Copied",
     notCopied: "Not copied",
     showAllCharacters: (length: number) => `Show all ${numberText(length)} characters`,
+    newVersion: "There may be a new version of this page: load it again",
     partFailed: "This part of the page failed",
     noConnection: "No connection",
     notFound: "Not found",
@@ -168,10 +154,20 @@ export const enShared = {
     none: "Nothing was changed by hand here, as far as the newest changes go back",
     columns: { who: "Who", what: "What", answer: "Answer", sent: "Sent" },
     object: "Object: /runs/1",
-    before: (at: Part): Sentence => ["before ", at],
-    untilNow: "Until now",
-    older: "Older changes",
     changesBefore: "What changed before it began",
+  },
+  ranges: {
+    of: {
+      ended: "Ended at any time",
+      created: "Created at any time",
+      at: "At any time",
+      nominal: "The newest times",
+      night: "Since last evening",
+    },
+    spans: { "<1h": "Last hour", "last-night": "Last night", today: "Today", yesterday: "Yesterday", "<7d": "7 days" },
+    since: "Since the deployment",
+    between: "From … to …",
+    noRelease: "No deployment is known",
   },
   filter: {
     write: "Write a filter",

@@ -60,17 +60,6 @@ export const enWork = {
       due: "time",
       held: "yes or no",
     },
-    ended: {
-      name: "Ended",
-      spans: {
-        "": "Ended at any time",
-        "last-night": "Ended last night",
-        "<1h": "Ended in the last hour",
-        today: "Ended today",
-        yesterday: "Ended yesterday",
-        "<7d": "Ended in 7 days",
-      },
-    },
     copy: { name: "Copy", link: "Link", command: "Command", csv: "Loaded rows as CSV" },
   },
   job: {
@@ -167,7 +156,6 @@ export const enWork = {
   runs: {
     states: { RUNNING: "Running", CANCELING: "Canceling", DONE: "Done", FAILED: "Failed", CANCELED: "Canceled" },
     doneWith: (failed: number, total: number) => `Done with ${plural(failed, "dead letter")} of ${numberText(total)}`,
-    older: "Older runs",
     noneInState: "No run matches",
     noneYet: "No runs yet",
     whatItIs: (graph: Part, fanOut: Part): Sentence => [
@@ -192,7 +180,6 @@ export const enWork = {
     noRows: "It ended without a job: what it was started for had no rows.",
     firstShown: (count: number) => `The first ${numberText(count)} are shown. `,
     arrowsCut: "Some arrows are left out: there are too many. ",
-    viewAll: "View all jobs",
     noMatch: "No task matches",
     showAll: "Show all tasks",
     notChanged: (run: string) => `Run ${run} was not changed`,
@@ -206,7 +193,6 @@ export const enWork = {
       "What succeeded stays. All that waits or did not succeed follows the graph of today's code, where that fits.",
     renew: "Go on by the newest version",
     wasStarted: (run: string) => `Run ${run} was started`,
-    showIt: "Show it",
     cancelQuestion: (run: string) => `Cancel run ${run}?`,
     cancelText: (done: number, running: number, waiting: number) =>
       `${numberText(done)} have ended and stay. ${numberText(waiting)} will not run, ${numberText(running)} that run are aborted.`,
@@ -225,15 +211,7 @@ export const enWork = {
     failed: (count: number) => `${plural(count, "task")} failed`,
     causesOf: (count: number) => ` · causes of the first ${numberText(count)}`,
     failedTasks: "Failed tasks",
-    sets: {
-      all: "All",
-      bad: "Not successful",
-      failed: "Failed",
-      running: "Running",
-      waiting: "Waiting",
-      skipped: "Skipped",
-      succeeded: "Success",
-    },
+    bad: "Not successful",
     search: "Search tasks",
     tasks: "Tasks",
     columns: { task: "Task" },
@@ -241,13 +219,11 @@ export const enWork = {
     branchNotTaken: "its branch was not taken",
     oneBefore: "a task before it did not succeed",
     before: { FAILED: "Failed before it:", CANCELED: "Canceled before it:", SKIPPED: "Skipped before it:" },
-    noMessage: "failed",
     rows: (done: number, total: number, failed: number) =>
       `${numberText(done)} of ${numberText(total)} rows${failed === 0 ? "" : `, ${numberText(failed)} failed`}`,
     waitsFor: (count: number) => `waits for ${numberText(count)} before it`,
     waitsForSignal: "waits for its signal",
     criticalPath: "Critical path",
-    drawing: "Drawing…",
     notDrawn: "the graph could not be laid out",
     graph: "Graph of the tasks",
     groupGraph: "Graph of the groups of tasks",

@@ -116,6 +116,8 @@ export const koSchedules: typeof enSchedules = {
     noneCame: "아직 지난 시각이 없습니다. 각 시각이 어떻게 되었는지 여기에 나옵니다.",
     past: "지난 시각",
     next: "다음 시각",
+    excluded: (calendar, movedTo) =>
+      `${calendar}: ${movedTo === null ? "실행되지 않음" : `${movedTo.replace("T", " ")}(으)로 옮김`}`,
     pausedSkipped: "일시 중지됨: 건너뜁니다",
     hasEnded: "끝났습니다",
     in: (zone) => `${zone} 기준`,

@@ -52,17 +52,6 @@ export const koWork: typeof enWork = {
       due: "시각",
       held: "yes 또는 no",
     },
-    ended: {
-      name: "끝난 시각",
-      spans: {
-        "": "끝난 시각: 전체",
-        "last-night": "어젯밤에 끝남",
-        "<1h": "지난 1시간에 끝남",
-        today: "오늘 끝남",
-        yesterday: "어제 끝남",
-        "<7d": "7일 안에 끝남",
-      },
-    },
     copy: { name: "복사", link: "링크", command: "명령어", csv: "불러온 행을 CSV로" },
   },
   job: {
@@ -155,7 +144,6 @@ export const koWork: typeof enWork = {
   runs: {
     states: { RUNNING: "진행 중", CANCELING: "취소 중", DONE: "완료", FAILED: "실패", CANCELED: "취소됨" },
     doneWith: (failed, total) => `완료, ${numberText(total)}개 중 데드 레터 ${numberText(failed)}개`,
-    older: "이전 실행",
     noneInState: "일치하는 실행이 없습니다",
     noneYet: "아직 실행이 없습니다",
     whatItIs: (graph, fanOut) => [
@@ -180,7 +168,6 @@ export const koWork: typeof enWork = {
     noRows: "작업 없이 끝났습니다. 대상 행이 없었습니다.",
     firstShown: (count) => `처음 ${numberText(count)}개가 보입니다. `,
     arrowsCut: "화살표가 너무 많아 일부만 보입니다. ",
-    viewAll: "모든 작업 보기",
     noMatch: "맞는 태스크가 없습니다",
     showAll: "모든 태스크 보기",
     notChanged: (run) => `실행 ${run}: 바꾸지 못했습니다`,
@@ -193,7 +180,6 @@ export const koWork: typeof enWork = {
     renewText: "성공한 것은 그대로 둡니다. 기다리거나 성공하지 못한 것은, 맞으면, 지금 코드의 그래프를 따릅니다.",
     renew: "최신 버전으로 이어 가기",
     wasStarted: (run) => `실행 ${run}: 시작했습니다`,
-    showIt: "보기",
     cancelQuestion: (run) => `실행 ${run}: 취소할까요?`,
     cancelText: (done, running, waiting) =>
       `끝난 ${numberText(done)}개는 그대로 남습니다. ${numberText(waiting)}개는 실행되지 않고, 실행 중인 ${numberText(running)}개는 중단됩니다.`,
@@ -211,15 +197,7 @@ export const koWork: typeof enWork = {
     failed: (count) => `태스크 ${numberText(count)}개 실패`,
     causesOf: (count) => ` · 처음 ${numberText(count)}개의 원인`,
     failedTasks: "실패한 태스크",
-    sets: {
-      all: "전체",
-      bad: "성공하지 않음",
-      failed: "실패",
-      running: "실행 중",
-      waiting: "대기",
-      skipped: "건너뜀",
-      succeeded: "성공",
-    },
+    bad: "성공하지 않음",
     search: "태스크 검색",
     tasks: "태스크",
     columns: { task: "태스크" },
@@ -227,13 +205,11 @@ export const koWork: typeof enWork = {
     branchNotTaken: "분기가 선택되지 않음",
     oneBefore: "앞의 태스크가 성공하지 않음",
     before: { FAILED: "앞에서 실패:", CANCELED: "앞에서 취소됨:", SKIPPED: "앞에서 건너뜀:" },
-    noMessage: "실패",
     rows: (done, total, failed) =>
       `${numberText(total)}행 가운데 ${numberText(done)}${failed === 0 ? "" : `, 실패 ${numberText(failed)}`}`,
     waitsFor: (count) => `앞의 ${numberText(count)}개를 기다림`,
     waitsForSignal: "시그널을 기다림",
     criticalPath: "임계 경로",
-    drawing: "그리는 중…",
     notDrawn: "그래프를 배치하지 못했습니다",
     graph: "태스크 그래프",
     groupGraph: "태스크 묶음 그래프",
