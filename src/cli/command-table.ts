@@ -19,7 +19,7 @@ export const commandTable = {
   migrate: "bring the database to this release's schema; safe to run again",
   doctor: "look at each part of the local system and say what to do about what is wrong",
   init: "make a folder with an app of one job that runs",
-  import: "schedules of a crontab or of EventBridge, as TypeScript with their next times",
+  import: "schedules of crontab or EventBridge, jobs and schedules of pg-boss or graphile-worker",
   bundle: "write a stage's functions and image folder, for a CDK app",
   console: "the API and the console of a deployed stage on this machine, with your own AWS credentials",
   mcp: "tools for an assistant: a server of the Model Context Protocol that reads, and changes nothing unless you say so",

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** What a fake server answers. @beta */
@@ -32,11 +32,14 @@ export async function fakeServer(
   ...answers: readonly (FakeAnswer | ((request: FakeRequest) => FakeAnswer))[]
 ): Promise<FakeServer> {
   const requests: FakeRequest[] = [];
-  const server = createServer(async (incoming, response) => {
+  const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const request = await requestOf(incoming);
     const next = answers[Math.min(requests.push(request), answers.length) - 1] ?? {};
     const { status = 200, headers = {}, body = "" } = typeof next === "function" ? next(request) : next;
     response.writeHead(status, headers).end(typeof body === "string" ? body : JSON.stringify(body));
+  };
+  const server = createServer((incoming, response) => {
+    answer(incoming, response).catch((error: Error) => response.destroy(error));
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   return {

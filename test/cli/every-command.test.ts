@@ -15,6 +15,8 @@ const elsewhere = [
   "jobs run",
   "import crontab",
   "import eventbridge",
+  "import pg-boss",
+  "import graphile-worker",
   "completion",
   "check",
   "migrate",

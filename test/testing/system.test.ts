@@ -67,18 +67,18 @@ test("a planted failure is met by the attempt, and not by the scheduler that mak
   expect(await system.job(first?.jobId ?? ("0" as JobId)))?.toMatchObject({ state: "SUCCESS", attempt: 3 });
 });
 
-test("a planted failure is met by attempts alone, and `onSettled` is told of each", async () => {
+test("a planted failure is met by attempts alone, and `onSettled` gets each outcome", async () => {
   const settled: string[] = [];
-  const told = defineJob({
-    id: "told",
+  const hooked = defineJob({
+    id: "hooked",
     retry: { maxAttempts: 2, base: "1s" },
     run: () => {},
     onSettled: async (_, { outcome, attempt, final }) => void settled.push(`${attempt} ${outcome} ${String(final)}`),
   });
-  const apps = [defineApp({ name: "told", jobs: [told] })];
+  const apps = [defineApp({ name: "hooks", jobs: [hooked] })];
   await using system = await createTestSystem({ apps, databaseUrl: databaseUrl() });
-  system.fail(told, new Error("down"), 2);
-  await told.enqueue();
+  system.fail(hooked, new Error("down"), 2);
+  await hooked.enqueue();
   await system.advance("10s");
   expect(settled).toEqual(["1 FAILED false", "2 FAILED true"]);
 });
