@@ -13,7 +13,7 @@ export const commandTable = {
   archive: "what has left for the archive, until when, and whether it can be written",
   kinds: "what may be enqueued, and what each payload looks like",
   explain: "why a job is not running, and when it will",
-  events: "every change of state as it happens",
+  events: "changes of state until the next look; with -f, as they happen",
   cells: "which of several stages has which keys; move a range to another",
   check: "all definitions, what is built from them, and the environment's settings; every problem at once",
   migrate: "bring the database to this release's schema; safe to run again",

@@ -1,6 +1,6 @@
 /** Reads the jobs that wait in the tables of another queue, and its schedules. Nothing there is changed. */
 import type { ClientBase } from "pg";
-import { collector, type Imported, type ImportedJob } from "./import-schedules.ts";
+import { collector, idOf, type Imported, type ImportedJob } from "./import-schedules.ts";
 
 /** What waits of one kind, or cannot move. */
 export interface ForeignGroup {
@@ -56,7 +56,7 @@ async function importQueue(client: ClientBase, source: Source): Promise<Imported
   const jobOf = (name: string, notes: readonly string[] = []): string => {
     const known = ids.get(name);
     if (known !== undefined) return known;
-    const id = canBeId.test(name) ? name : slugOf(name, new Set(ids.values()));
+    const id = canBeId.test(name) ? name : idOf(name, new Set(ids.values()));
     ids.set(name, id);
     jobs.push({ id, was: name, options: { payload: "z.unknown()", ...source.options(name) }, notes });
     return id;
@@ -90,19 +90,6 @@ async function* pagesOf(
     const last = rows.at(-1);
     if (last === undefined || rows.length < pageRows) return;
     after = last.id;
-  }
-}
-
-function slugOf(name: string, taken: ReadonlySet<string>): string {
-  const words = name.replaceAll(/([a-z\d])([A-Z])/g, "$1-$2").toLowerCase();
-  const base =
-    words
-      .replaceAll(/[^a-z\d]+/g, "-")
-      .replaceAll(/^[-\d]+|-+$/g, "")
-      .slice(0, 60) || "job";
-  for (let n = 1; ; n += 1) {
-    const id = n === 1 ? base : `${base}-${n}`;
-    if (!taken.has(id)) return id;
   }
 }
 

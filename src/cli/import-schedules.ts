@@ -214,7 +214,7 @@ function expressionOf(said: string, timezone: string): Read | string {
 }
 
 /** Of a command its program; no two are alike. */
-function idOf(name: string, taken: Set<string>): string {
+export function idOf(name: string, taken: Set<string>): string {
   const word = name.split(/\s/)[0]?.split("/").at(-1) ?? "";
   const slug = word
     .toLowerCase()

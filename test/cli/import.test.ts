@@ -95,7 +95,7 @@ test("pg-boss: jobs that wait, schedules and retries are said, and what runs the
   const { answer, app, specs } = await imported(["pg-boss", "--database", database]);
   expect(answer.waiting).toMatchObject([
     { kind: "greet", count: 2 },
-    { kind: "send-mail", count: 1 },
+    { kind: "sendmail", count: 1 },
   ]);
   expect(answer.refused).toEqual([
     { what: "1 of greet", why: expect.stringContaining("runs there now") },
@@ -104,7 +104,7 @@ test("pg-boss: jobs that wait, schedules and retries are said, and what runs the
   ]);
   expect(app.jobs.map(({ id, retry }) => [id, retry.maxAttempts])).toEqual([
     ["greet", 4],
-    ["send-mail", 4],
+    ["sendmail", 4],
   ]);
   expect(specs).toMatchObject([
     { id: "greet", job: { kind: "greet" }, timezone: "Asia/Seoul", payload: { name: "Ada" } },
@@ -156,7 +156,7 @@ test("--apply writes each waiting job once, however often it is repeated, and on
     })),
   );
   await api.pool.query("insert into pgboss.job (name) values ('sendMail')");
-  expect(await apply("pg-boss")).toMatchObject({ code: 3, err: expect.stringContaining("no kind send-mail") });
+  expect(await apply("pg-boss")).toMatchObject({ code: 3, err: expect.stringContaining("no kind sendmail") });
 });
 
 async function queues() {
