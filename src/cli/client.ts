@@ -80,7 +80,8 @@ function unreachable(url: string, error: unknown): CliError {
     return new CliError(exitCodes.failure, "no-answer", `${url} did not answer in time`, [
       "what was to be changed may have been: look before you repeat it",
     ]);
-  const why = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : String(cause);
+  const said = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : String(cause);
+  const why = said === "bad port" ? "fetch calls no such port, whatever listens there" : said;
   return new CliError(exitCodes.failure, "not-running", `Belfry does not answer at ${url} (${why})`, [
     "is it running? Start it in another terminal: npm start",
     "what is wrong with it: npx belfry doctor --local",

@@ -83,6 +83,7 @@ const commandsByExits: readonly (readonly [codes: readonly ExitCode[], commands:
   [[...asks, failedJob], "schedules trigger"],
   [inDatabases, "cells show, cells init, cells move, cells forget"],
   [[ok, usage], "completion, import crontab, import eventbridge"],
+  [[...asks, partial], "import pg-boss, import graphile-worker"],
   [machine, "migrate, doctor, dev"],
   [[ok, failure, usage, conflict], "init"],
   [[ok, failure, usage], "bundle"],

@@ -10,8 +10,19 @@ import type { Expression } from "../machine/schedule.ts";
 import { smallestGapMs } from "../define/spread.ts";
 import { iso, minuteMs } from "../machine/units.ts";
 
+/** A job to write: nothing but its options is known. */
+export interface ImportedJob {
+  readonly id: string;
+  readonly was: string;
+  /** Options of `defineJob`, as TypeScript. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly notes: readonly string[];
+}
+
 export interface ImportedSchedule {
   readonly id: string;
+  /** The id of the job that it starts. */
+  readonly job: string;
   /** What it was: a command, or the target of a schedule. */
   readonly was: string;
   readonly expression: Expression;
@@ -25,6 +36,7 @@ export interface ImportedSchedule {
 }
 
 export interface Imported {
+  readonly jobs: readonly ImportedJob[];
   readonly schedules: readonly ImportedSchedule[];
   /** What cannot be said, with the reason. */
   readonly refused: readonly { readonly what: string; readonly why: string }[];
@@ -127,6 +139,8 @@ function inputOf(input: string): unknown {
 
 interface Found extends Pick<ImportedSchedule, "was" | "notes" | "timezone"> {
   readonly name: string;
+  /** The id of a job that is known. Left out: it has one of its own. */
+  readonly job?: string;
   readonly expression: string;
   readonly options?: ImportedSchedule["options"];
   readonly period?: ImportedSchedule["period"];
@@ -135,7 +149,8 @@ interface Found extends Pick<ImportedSchedule, "was" | "notes" | "timezone"> {
   readonly window?: unknown;
 }
 
-function collector() {
+/** @param jobs those that schedules may name */
+export function collector(jobs: ImportedJob[] = []) {
   const schedules: ImportedSchedule[] = [];
   const refused: Imported["refused"][number][] = [];
   const ids = new Set<string>();
@@ -149,6 +164,7 @@ function collector() {
       const spread = spreadOf(window, read.expression);
       schedules.push({
         period: { startAt: null, endAt: null },
+        job: id,
         ...rest,
         id,
         expression: read.expression,
@@ -156,8 +172,11 @@ function collector() {
         payload,
         notes: [...notes, ...read.notes, ...spread.notes],
       });
+      if (rest.job !== undefined) return;
+      const taken: ImportedJob["options"] = payload === undefined ? {} : { payload: "z.unknown()" };
+      jobs.push({ id, was: rest.was, options: taken, notes: [] });
     },
-    done: (): Imported => ({ schedules, refused }),
+    done: (): Imported => ({ jobs, schedules, refused }),
   };
 }
 
@@ -195,7 +214,7 @@ function expressionOf(said: string, timezone: string): Read | string {
 }
 
 /** Of a command its program; no two are alike. */
-function idOf(name: string, taken: Set<string>): string {
+export function idOf(name: string, taken: Set<string>): string {
   const word = name.split(/\s/)[0]?.split("/").at(-1) ?? "";
   const slug = word
     .toLowerCase()
@@ -209,37 +228,54 @@ function idOf(name: string, taken: Set<string>): string {
   return id;
 }
 
+// `a-2` and `a2` are two.
+const nameOf = (id: string, what: string): string =>
+  `${id.replaceAll(/[-._](\w)/g, (_, letter: string) => (/\d/.test(letter) ? `_${letter}` : letter.toUpperCase()))}${what}`;
+
+const membersOf = (members: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(members).map(([member, value]) => `${member}: ${value}`);
+
 /** A module of jobs that say what they must do, and the schedules that start them. */
-export function moduleOf({ schedules }: Imported): string {
-  const imports = schedules.some(({ options }) => options["cron"]?.startsWith("aws(")) ? "aws, " : "";
-  const hasPayload = schedules.some(({ payload }) => payload !== undefined);
-  // `a-2` and `a2` are two.
-  const names = schedules.map(
-    ({ id }) =>
-      `${id.replaceAll(/-(\w)/g, (_, letter: string) => (/\d/.test(letter) ? `_${letter}` : letter.toUpperCase()))}Schedule`,
-  );
-  const definitions = schedules.map(({ id, was, notes, options, payload }, index) => {
-    const job = [`id: ${text(id)}`, ...(payload === undefined ? [] : ["payload: z.unknown()"])];
-    const given = Object.entries(options).map(([option, value]) => `${option}: ${value}`);
-    const more = payload === undefined ? [] : [`payload: ${text(payload)}`];
-    return [
+export function moduleOf({ jobs, schedules }: Imported): string {
+  const isAws = schedules.some(({ options }) => options["cron"]?.startsWith("aws("));
+  const hasPayload = jobs.some(({ options }) => options["payload"] !== undefined);
+  const named = [
+    "defineApp",
+    ...(jobs.length > 0 ? ["defineJob"] : []),
+    ...(schedules.length > 0 ? ["defineSchedule"] : []),
+  ];
+  const definitions = jobs.map(({ id, was, options, notes }) =>
+    [
       ...notes.map((note) => `// ${note}`),
-      `const ${names[index]}Job = defineJob({`,
-      ...job.map((member) => `  ${member},`),
+      `const ${nameOf(id, "Job")} = defineJob({`,
+      ...membersOf({ id: text(id), ...options }).map((member) => `  ${member},`),
       `  run() {`,
       `    throw new Error(${text(`not moved yet: ${was}`)});`,
       `  },`,
       `});`,
-      `const ${names[index]} = defineSchedule({ ${[`id: ${text(id)}`, ...given, `run: ${names[index]}Job`, ...more].join(", ")} });`,
+      ...schedules.filter(({ job }) => job === id).flatMap(definitionOf),
       "",
-    ].join("\n");
-  });
+    ].join("\n"),
+  );
+  const lists = [
+    `jobs: [${jobs.map(({ id }) => nameOf(id, "Job")).join(", ")}]`,
+    `schedules: [${schedules.map(({ id }) => nameOf(id, "Schedule")).join(", ")}]`,
+  ];
   return [
-    `import { ${imports}defineApp${schedules.length === 0 ? "" : ", defineJob, defineSchedule"} } from "belfry";`,
+    `import { ${[...(isAws ? ["aws"] : []), ...named].join(", ")} } from "belfry";`,
     ...(hasPayload ? [`import { z } from "zod";`] : []),
     "",
     ...definitions,
-    `export default defineApp({ name: "imported", schedules: [${names.join(", ")}] });`,
+    `export default defineApp({ name: "imported", ${lists.join(", ")} });`,
     "",
   ].join("\n");
+}
+
+function definitionOf({ id, job, notes, options, payload }: ImportedSchedule): readonly string[] {
+  const given: Readonly<Record<string, string>> = payload === undefined ? {} : { payload: text(payload) };
+  const members = membersOf({ id: text(id), ...options, run: nameOf(job, "Job"), ...given });
+  return [
+    ...notes.map((note) => `// ${note}`),
+    `const ${nameOf(id, "Schedule")} = defineSchedule({ ${members.join(", ")} });`,
+  ];
 }

@@ -45,6 +45,7 @@ async function toEnd(args: readonly string[], world: World): Promise<ExitCode> {
 function parsed(error: CommanderError, out: Output): ExitCode {
   if (error.exitCode === 0) return exitCodes.ok;
   const message = error.code === "commander.help" ? "name a command" : error.message.replace(/^error: /, "");
+  if (/^unknown option '(-o|--output|--format)/.test(message)) out.note("(for JSON: --json)");
   out.errorResult(wrongUsage("usage", message));
   return exitCodes.usage;
 }

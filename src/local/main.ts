@@ -28,6 +28,8 @@ const defaultPort = 4_400;
 /** As Node's own. */
 const inspectPort = 9_229;
 const statusMs = 1_000;
+/** Each look is four statements: an idle system shall cost little. */
+const quietLooks = 3;
 const stopMsMax = 19_000;
 /** A program between may pass on the Ctrl-C that the terminal has sent already. */
 const sameSignalMs = 500;
@@ -152,17 +154,24 @@ async function start({ port, stage, inspectPort: debugs }: Arguments, screen: Sc
   return system;
 }
 
-/** Shows the status each second until a signal comes, then stops the system. @throws FolderGone */
+/** Shows the status each second, and every third one while nothing changes, until a signal comes; then stops the system. @throws FolderGone */
 async function follow(system: LocalSystem, screen: Screen, stopped: Promise<string>): Promise<void> {
   const status = statusReader(system.urls.database);
+  let shown = "";
   let isReading = false;
+  let pauses = 0;
   const timer = setInterval(() => {
-    if (isReading) return;
+    pauses -= 1;
+    if (isReading || pauses > 0) return;
     isReading = true;
     void status
       .read()
       .then(
-        (read) => screen.live(statusLine(read)),
+        (read) => {
+          const line = statusLine(read);
+          pauses = line === shown ? quietLooks : 0;
+          screen.live((shown = line));
+        },
         () => {},
       )
       .finally(() => (isReading = false));

@@ -37,18 +37,31 @@ const crashPoints: Readonly<Record<CrashAt, string>> = {
   settled: "settled",
 };
 
-/** All definitions, where each attempt first meets its planted fault: a check that throws is a failed attempt. */
+/** All definitions, where each attempt first meets its planted fault. */
 export function faultyRegistry(registry: Registry, faults: Faults): Registry {
-  const jobs = [...registry.jobs].map(([id, job]): [string, JobDefinition] => [
-    id,
-    {
-      ...job,
-      async check(payload) {
-        const error = faults.errorOf(id);
-        if (error !== undefined) throw error;
-        return await job.check(payload);
-      },
-    },
-  ]);
+  const jobs = [...registry.jobs].map(([id, job]) => [id, faultyJob(job, () => faults.errorOf(id))] as const);
   return { ...registry, jobs: new Map(jobs) };
+}
+
+function faultyJob(job: JobDefinition, errorOf: () => Error | undefined): JobDefinition {
+  const meet = (): void => {
+    const error = errorOf();
+    if (error !== undefined) throw error;
+  };
+  const { body } = job;
+  // `onSettled` checks the payload too, and is no attempt.
+  if (body.is === "handler" || (body.is === "task" && body.each === null)) {
+    const run: typeof body.run = async (given, context) => {
+      meet();
+      return await body.run(given, context);
+    };
+    return { ...job, body: { ...body, run } };
+  }
+  return {
+    ...job,
+    async check(payload) {
+      meet();
+      return await job.check(payload);
+    },
+  };
 }

@@ -1,8 +1,10 @@
 /** `belfry/testing`: the real core on a real Postgres, with time, messages and faults in the test's hand. */
 export { createTestSystem } from "./system.ts";
+export { fakeServer } from "./fake-server.ts";
 export { runJob } from "./run-job.ts";
 export { timesOf } from "./times-of.ts";
 
+export type { FakeAnswer, FakeRequest, FakeServer } from "./fake-server.ts";
 export type { CrashAt } from "./faults.ts";
 export type { LogLine, Metric } from "./recording.ts";
 export type { JobRun, RunJobOptions } from "./run-job.ts";

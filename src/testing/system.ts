@@ -6,6 +6,7 @@ import { createDatabase } from "../postgres/database.ts";
 import { createPostgresStore } from "../postgres/store.ts";
 import { findJobs } from "../insight/find-jobs.ts";
 import { readRecords } from "../insight/job.ts";
+import { writeKinds } from "../insight/kinds.ts";
 import { readOccurrences } from "../insight/occurrences.ts";
 import { readRun } from "../insight/runs.ts";
 import type { Database } from "../insight/sql-query.ts";
@@ -148,6 +149,7 @@ async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage
   const faults = new Faults();
   const insight = createDatabase(connections, dispatched);
   const driver = newDriver({ ports, insight, queue, apps, stage, faults, clock, elapsed });
+  await insight.run(writeKinds, driver.registry);
   await installDefinitions(ports, driver.registry, { stage });
   bindClient(knowing(driver.registry, createClient(ports, { stage })));
   const { AWS_REGION: region = "us-east-1" } = process.env;

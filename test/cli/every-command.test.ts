@@ -15,6 +15,8 @@ const elsewhere = [
   "jobs run",
   "import crontab",
   "import eventbridge",
+  "import pg-boss",
+  "import graphile-worker",
   "completion",
   "check",
   "migrate",
@@ -122,4 +124,11 @@ test("a stage that is named is the one that is migrated, wherever it is named", 
 
 test("--version is the release's", async () => {
   expect(await belfry(["--version"])).toMatchObject({ code: 0, out: `${manifest.version}\n` });
+});
+
+test("an option by which other command lines write JSON is answered with ours", async () => {
+  expect(await belfry(["jobs", "list", "-o", "json"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("--json"),
+  });
 });

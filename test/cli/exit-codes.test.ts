@@ -10,6 +10,7 @@ import type { JobId } from "../../src/machine/job.ts";
 import type { Settlement } from "../../src/machine/store.ts";
 import { receiver } from "../publish/sink.ts";
 import { belfry, emptyFolder, serveApi, signIn } from "./harness.ts";
+import { foreignQueues } from "./foreign-queues.ts";
 import { given, planted } from "./planted.ts";
 import { bareEnvironment } from "../support/bare-environment.ts";
 
@@ -23,6 +24,8 @@ const local: Readonly<Record<string, string>> = {
   check: "--against prod",
   "cells move": "--from 00000000 --to 00000001 --cell b",
   "cells forget": "--cell a",
+  "import pg-boss": "--database postgresql://belfry@127.0.0.1:9/belfry --apply",
+  "import graphile-worker": "--database postgresql://belfry@127.0.0.1:9/belfry --apply",
 };
 
 /** The commands that the table gives this code. */
@@ -169,7 +172,8 @@ test("5: what is there already, or not in the state for it", async () => {
 });
 
 test("6: what could be done in part only", async () => {
-  const { belfry: at, words, store } = await planted();
+  const { belfry: at, words, store, pool } = await planted();
+  const database = await foreignQueues(pool);
   const { retry } = store;
   const unpaid = await receiver(() => ({
     status: 200,
@@ -191,6 +195,8 @@ test("6: what could be done in part only", async () => {
     "schedules delete": "schedules delete missing nightly --yes",
     "schedules backfill": `${line("schedules backfill").join(" ").replace(" --dry-run", "")} --url ${unpaid.url}`,
     "dead-letters redrive": "dead-letters redrive --kind ping --yes",
+    "import pg-boss": `import pg-boss --database ${database} --apply`,
+    "import graphile-worker": `import graphile-worker --database ${database} --apply`,
   };
   const codes = await ended(6, async (leaf) => {
     // Another caller is faster with one of them.

@@ -8,6 +8,7 @@ import type { Check } from "./check.ts";
 import { clientCheck } from "./clients.ts";
 import { fuzzCheck } from "./fuzz.ts";
 import { languageChecks } from "./languages.ts";
+import { importersCheck } from "./importers.ts";
 import { linterChecks } from "./linters.ts";
 import { otherUserCheck } from "./other-user.ts";
 import { pageCheck } from "./pages.ts";
@@ -22,6 +23,7 @@ const checks: readonly Check[] = [
   ...languageChecks,
   fuzzCheck,
   sqlClientsCheck,
+  importersCheck,
   calendarCheck,
   socketCheck,
   pageCheck,

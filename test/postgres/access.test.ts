@@ -60,6 +60,8 @@ test("the processes' role can do everything that workers, schedulers and the API
   await operationsTour(connections);
   await archiveTour(connections);
   await pool.query("insert into shop.sale (cents) values (1)");
+  // A handler's transaction may enqueue in SQL; the refusal is the function's own.
+  await expect(pool.query("select belfry.enqueue('unheard-of')")).rejects.toMatchObject({ code: "22023" });
   // The scheduler's prune makes and drops days.
   const made = await pool.query("select belfry.make_partition('event', '20200101') as made");
   expect(made.rows).toEqual([{ made: true }]);

@@ -67,6 +67,22 @@ test("a planted failure is met by the attempt, and not by the scheduler that mak
   expect(await system.job(first?.jobId ?? ("0" as JobId)))?.toMatchObject({ state: "SUCCESS", attempt: 3 });
 });
 
+test("a planted failure is met by attempts alone, and `onSettled` gets each outcome", async () => {
+  const settled: string[] = [];
+  const hooked = defineJob({
+    id: "hooked",
+    retry: { maxAttempts: 2, base: "1s" },
+    run: () => {},
+    onSettled: async (_, { outcome, attempt, final }) => void settled.push(`${attempt} ${outcome} ${String(final)}`),
+  });
+  const apps = [defineApp({ name: "hooks", jobs: [hooked] })];
+  await using system = await createTestSystem({ apps, databaseUrl: databaseUrl() });
+  system.fail(hooked, new Error("down"), 2);
+  await hooked.enqueue();
+  await system.advance("10s");
+  expect(settled).toEqual(["1 FAILED false", "2 FAILED true"]);
+});
+
 test("a permanent failure ends the job", async () => {
   await using system = await createTestSystem({ apps: [quiet], databaseUrl: databaseUrl() });
   system.fail(greet, new PermanentError("gone", { code: "GONE" }));

@@ -27,6 +27,8 @@ begin
       execute format('grant select, insert, update, delete on %I.%I to %I', owned.schema, owned.name, grantee);
     end if;
   end loop;
+  -- What writes rows of jobs may write them by this, too: a handler's transaction, and onSettled.
+  execute format('grant execute on function belfry.enqueue to %I', grantee);
 end $$;
 
 -- Those of these rows that are past the audit's retention, as the owner: what is younger no process can remove.
