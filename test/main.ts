@@ -35,6 +35,9 @@ const computed = ["test/schedules", "test/definitions"];
 const stored = ["test/core", "test/contract"];
 const shown = ["test/api", "test/cli"];
 const unzoned = [
+  "api/redaction-matrix",
+  "api/scopes",
+  "api/standing-database",
   "cli/console",
   "cli/init",
   "cli/exit-codes",

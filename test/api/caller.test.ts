@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { localCaller, signedCaller } from "../../src/api/caller.ts";
 
 const ops = "arn:aws:sts::111122223333:assumed-role/Operators/ada";
+const local = { name: "local", role: "operate" };
 const guest = "arn:aws:sts::111122223333:assumed-role/Guests/Operators";
 
 describe("who signed a request", () => {
@@ -20,7 +21,7 @@ describe("who signed a request", () => {
     expect(signedCaller(guest, { scopes })?.scope).toEqual({ apps: ["ops"], lanes: ["slow"] });
     expect(signedCaller(ops.replace("Operators", "Others"), { scopes })).not.toHaveProperty("scope");
     expect(signedCaller(ops, { scopes: [] })).not.toHaveProperty("scope");
-    expect(localCaller({ scopes })).not.toHaveProperty("scope");
+    expect([localCaller(), localCaller({ scopes })]).toEqual([local, local]);
     expect(localCaller({ scopes: [{ callers: ["local"], apps: ["shop"] }] }).scope).toEqual({
       apps: ["shop"],
       lanes: [],

@@ -1,12 +1,10 @@
 import { expect, test } from "vitest";
 import { endpointsOf } from "../../src/api/api.ts";
-import { type Caller, localCaller, signedCaller } from "../../src/api/caller.ts";
+import type { Caller } from "../../src/api/caller.ts";
 import type { OperationName } from "../../src/api/api.ts";
 import type { Endpoint } from "../../src/api/endpoint.ts";
 import { boundsOf } from "../../src/api/scope.ts";
-import { checkScopes } from "../../src/define/scope.ts";
 import { registry } from "../../src/define/definition.ts";
-import { stageOf } from "../../src/stage/stages.ts";
 import { answers, apiOf, apps, bounded, everybody, leaks, neutral, planted, requests } from "./scope-world.ts";
 
 test("every operation of the document keeps a caller with a scope to its part: what is another's is refused, and lists leave it out", async () => {
@@ -166,38 +164,11 @@ test("the routes of an app are within a scope that has all of its kinds", async 
   expect(await call("GET", "/apps/other-app/x")).toMatchObject({ status: 403, body: { code: "outside-scope" } });
 });
 
-test("a scope by lane has the kinds of that lane, and a graph brings its tasks of other lanes", () => {
+test("a graph brings its tasks of other lanes into a scope by lane", () => {
   const byLane = boundsOf(registry(apps), { lanes: ["own-lane"] });
   expect([...byLane.kinds].toSorted()).toEqual(["own-graph.first", "own-job"]);
   const byGraphs = boundsOf(registry(apps), { lanes: ["default"] });
   expect(byGraphs.kinds.has("own-graph.first")).toBe(true);
-  const lanes = ["own-lane", "other-lane", "none"];
-  expect(lanes.map((name) => byLane.hasLane(name))).toEqual([true, false, false]);
-  const byApp = boundsOf(registry(apps), { apps: ["own-app"] });
-  expect([...lanes, "default"].map((name) => byApp.hasLane(name))).toEqual([true, false, false, false]);
-});
-
-test("the stage says who has which scope, in the local system too, and a name that it does not have is a problem", () => {
-  const ada = "arn:aws:sts::111122223333:assumed-role/Shop/ada";
-  const shop = { callers: ["arn:aws:sts::*:assumed-role/Shop/*"], apps: ["shop"] };
-  const both = [shop, { callers: [ada, "local"], lanes: ["mail"] }];
-  expect(signedCaller(ada, { operators: ["*"], scopes: [shop] })).toMatchObject({
-    role: "operate",
-    scope: { apps: ["shop"], lanes: [] },
-  });
-  expect(signedCaller(ada, { scopes: both })).toMatchObject({ scope: { apps: ["shop"], lanes: ["mail"] } });
-  expect(signedCaller(ada.replace("Shop", "Other"), { scopes: both })).not.toHaveProperty("scope");
-  expect(localCaller({ scopes: both })).toMatchObject({ name: "local", scope: { lanes: ["mail"] } });
-  expect(localCaller()).toEqual({ name: "local", role: "operate" });
-  const stage = stageOf(
-    "dev",
-    { scopes: [{ callers: ["local"], apps: ["own-app", "onw"], lanes: ["other-lane", "mail"] }] },
-    [],
-  );
-  expect(checkScopes(stage, apps).map(({ field, value }) => [field, value])).toEqual([
-    ["scopes.apps", '"onw"'],
-    ["scopes.lanes", '"mail"'],
-  ]);
 });
 
 test("the overview of a caller with a scope counts what is within, and the whole stage for others", async () => {

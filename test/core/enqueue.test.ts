@@ -151,13 +151,6 @@ describe("enqueue", () => {
     await expect(client.enqueue(definitionOf(mail), [{ payload: {}, ...when }])).rejects.toThrow(message);
   });
 
-  test("a job due later waits without a message", async () => {
-    const { enqueue, world: ports } = await shop([mail]);
-    const id = await enqueue(mail, { n: 1 }, { delayMs: contractLimits.dispatchWindowMs + 60_000 });
-    expect((await jobOf(ports, id)).state).toBe("PENDING");
-    expect(ports.queue.size(lane)).toBe(0);
-  });
-
   test("in the caller's transaction exists exactly if that commits, and no message leaves before", async () => {
     const { client, world: ports } = await shop([mail]);
     const enqueueThen = (fail: boolean) =>

@@ -112,16 +112,6 @@ describe("a settle that fails", () => {
     for (const id of ids) expect(await movesOf(ports, id)).toEqual([">QUEUED", "QUEUED>RUNNING", "RUNNING>SUCCESS"]);
   });
 
-  test("and did not happen is repeated until it does", async () => {
-    const { ports } = watching((call, write) => (call <= 2 ? Promise.reject(new UnknownOutcome("?")) : write()));
-    const open = await shop([plain], ports);
-    const [id] = await enqueueMany(open, 1);
-    const batch = open.work();
-    await ports.clock.advance(10_000);
-    expect(await batch).toEqual([]);
-    expect((await jobOf(ports, id ?? ("" as never))).state).toBe("SUCCESS");
-  });
-
   test("goes on for the whole invocation while the store is away, and then leaves the job to its lease", async () => {
     let isAway = true;
     const { ports, groups } = watching((_, write) => (isAway ? Promise.reject(new StoreAway("stopped")) : write()));

@@ -197,11 +197,6 @@ describe("ctx.tx", () => {
     expect(refused).toContain("timeout");
     expect(await jobOf(ports, id)).toMatchObject({ failures: 1, errorCode: "TIMEOUT" });
   });
-
-  test("keeps no result that JSON cannot say, such as a driver's answer, and succeeds all the same", async () => {
-    const { row } = await runOne((ctx) => ctx.tx(async () => ({ callback: () => 1 })));
-    expect(row).toMatchObject({ state: "SUCCESS", result: null });
-  });
 });
 
 describe("children outside a transaction", () => {

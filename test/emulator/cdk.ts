@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Template } from "../../infra/checks/template.ts";
@@ -40,14 +41,22 @@ export function cdkAt(aws: Aws, options: CdkOptions): Cdk {
   const outputs = join(folder, "outputs.json");
   let last = "";
   const run = async (...args: readonly string[]): Promise<void> => {
-    last = await cli([...args, "--output", assembly, "-c", `stage=${stage}`], aws, { environment, onOutput });
+    const given = [...args, "--output", assembly, "-c", `stage=${stage}`];
+    last = await cli(given, aws, { cwd: root, environment, onOutput });
   };
   const deploy = async (context: Readonly<Record<string, string>>, ...options: readonly string[]): Promise<void> => {
     const given = Object.entries(context).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     await run("deploy", stackName, "--require-approval", "never", "--outputs-file", outputs, ...given, ...options);
   };
   return {
-    bootstrap: () => run("bootstrap", `aws://${aws.account}/${aws.region}`),
+    // Beside no app, so that none is synthesized for it.
+    async bootstrap() {
+      last = await cli(["bootstrap", `aws://${aws.account}/${aws.region}`], aws, {
+        cwd: tmpdir(),
+        environment,
+        onOutput,
+      });
+    },
     async deploy(context = {}) {
       await deploy(context);
       const read = JSON.parse(readFileSync(outputs, "utf8")) as Record<string, Record<string, string>>;
@@ -64,10 +73,10 @@ export function cdkAt(aws: Aws, options: CdkOptions): Cdk {
 async function cli(
   args: readonly string[],
   aws: Aws,
-  { environment, onOutput }: Required<Pick<CdkOptions, "environment" | "onOutput">>,
+  { cwd, environment, onOutput }: Required<Pick<CdkOptions, "environment" | "onOutput">> & { readonly cwd: string },
 ): Promise<string> {
   const child = spawn(process.execPath, [join(root, "node_modules/aws-cdk/bin/cdk"), ...args, "--progress", "events"], {
-    cwd: root,
+    cwd,
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...process.env,
