@@ -27,7 +27,7 @@ import { Migration } from "./migration.ts";
 import { Network } from "./network.ts";
 import { requireWhatProtectedNeeds } from "./protection.ts";
 import { SchedulerTask } from "./scheduler-task.ts";
-import { grantSealing, grantSeals, sealsEnvironment } from "./seals.ts";
+import { grantSealing, grantSeals, type SealKeys, sealsEnvironment } from "./seals.ts";
 import { refuseTwin, systemOf } from "./system.ts";
 import { beside, type Beside, type FunctionShare } from "./vpc-function.ts";
 
@@ -68,7 +68,7 @@ export class Belfry extends Construct implements IConnectable {
   /** @internal */
   readonly topology: Topology;
 
-  readonly #grantClient: (grantee: IGrantable) => void;
+  readonly #ofClients: { readonly database: Database; readonly seals: SealKeys | undefined };
 
   constructor(scope: Construct, id: string, props: BelfryProps) {
     super(scope, id);
@@ -92,10 +92,7 @@ export class Belfry extends Construct implements IConnectable {
     };
     const share: FunctionShare = { network, database, logRetentionDays: topology.logRetentionDays, environment };
     this.client = beside(share);
-    this.#grantClient = (grantee) => {
-      database.grantConnect(grantee);
-      grantSealing(grantee, props.seals);
-    };
+    this.#ofClients = { database, seals: props.seals };
     const workers = this.lanes.map((lane) => lane.addWorker(share, code.functions.worker));
     const drain = new DeadLetterDrain(this, "DeadLetters", {
       lanes: this.lanes,
@@ -193,7 +190,8 @@ export class Belfry extends Construct implements IConnectable {
    * the jobs' own processes, so it could read every payload that is not sealed.
    */
   grantEnqueue(grantee: IGrantable): void {
-    this.#grantClient(grantee);
+    this.#ofClients.database.grantConnect(grantee);
+    grantSealing(grantee, this.#ofClients.seals);
     for (const lane of this.lanes) lane.grantSend(grantee);
   }
 

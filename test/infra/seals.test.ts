@@ -87,9 +87,11 @@ test("a lane decrypts by its own key alone, the API, the scheduler and who may e
 test("a function of the team's own that enqueues is where a worker is, signs in as one and sends to each lane", () => {
   const template = synthesized(["payroll", "loans"]);
   const [own, worker] = ["Signup", "LanedefaultWorker"].map((name) => {
-    const { Properties } = resources(template, "AWS::Lambda::Function").find(({ id }) => id.includes(name)) ?? {};
-    const { Variables } = Properties?.["Environment"] as { Variables: Readonly<Record<string, unknown>> };
-    return { network: Properties?.["VpcConfig"], isDualStack: Properties?.["Ipv6AllowedForDualStack"], Variables };
+    const { Properties } = resources(template, "AWS::Lambda::Function").find(({ id }) => id.includes(name)) ?? {
+      Properties: {},
+    };
+    const { Variables } = Properties["Environment"] as { Variables: Readonly<Record<string, unknown>> };
+    return { network: Properties["VpcConfig"], isDualStack: Properties["Ipv6AllowedForDualStack"], Variables };
   });
   expect(own).toMatchObject({ network: worker?.network, isDualStack: worker?.isDualStack });
   expect(worker?.Variables).toMatchObject(own?.Variables ?? {});
