@@ -87,9 +87,9 @@ test("a lane decrypts by its own key alone, the API, the scheduler and who may e
 test("a function of the team's own that enqueues is where a worker is, signs in as one and sends to each lane", () => {
   const template = synthesized(["payroll", "loans"]);
   const [own, worker] = ["Signup", "LanedefaultWorker"].map((name) => {
-    const { Properties } = resources(template, "AWS::Lambda::Function").find(({ id }) => id.includes(name)) ?? {
-      Properties: {},
-    };
+    const found = resources(template, "AWS::Lambda::Function").find(({ id }) => id.includes(name));
+    if (found === undefined) throw new Error(`no function is named ${name}`);
+    const { Properties } = found;
     const { Variables } = Properties["Environment"] as { Variables: Readonly<Record<string, unknown>> };
     return { network: Properties["VpcConfig"], isDualStack: Properties["Ipv6AllowedForDualStack"], Variables };
   });
