@@ -66,8 +66,10 @@ export async function runs(store: TestStore, tag: string): Promise<void> {
 export async function newerGraph(store: TestStore, tag: string): Promise<void> {
   const task = (name: string, after: readonly number[]) => aTask(name, after, { job: aJob({ payload: null }) });
   const run = { ...ofPages, kind: "tour", key: `${tag}-newer`, sealed: true, starterId: null, parentId: null };
-  const { runId } = await store.startRun({ ...run, tasks: [task("load", []), task("gone", [0])] });
-  await store.resumeRun(runId, { newer: { ...run, version: 2, tasks: [task("load", []), task("bill", [])] } });
+  const { runId } = await store.startRun({ ...run, tasks: [task("load", []), task("bill", [0]), task("gone", [1])] });
+  await store.resumeRun(runId, {
+    newer: { ...run, version: 2, tasks: [task("load", []), task("bill", [0]), task("mail", [1])] },
+  });
 }
 
 /** A task with a job for each row: its run is canceled with it, and runs again with it. */
