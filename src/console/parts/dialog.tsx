@@ -86,7 +86,7 @@ export interface QuestionField {
   readonly isCheck?: boolean;
 }
 
-interface Question {
+export interface Question {
   readonly title: string;
   /** What will happen, with numbers. */
   readonly text: string;

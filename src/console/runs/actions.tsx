@@ -1,4 +1,4 @@
-import { acting, Button, confirm, later, say } from "../parts/index.ts";
+import { acting, Button, confirm, later, type Question, say } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
 import { addresses } from "../address.ts";
@@ -25,42 +25,42 @@ export function RunActions({ run: { id, kind, shape, state, finishedAt, progress
   const [signal, setSignal] = useState<string | null>(null);
   const isOver = finishedAt !== null;
   const waiting = isOver ? [] : map.tasks.filter(({ wantsSignal }) => wantsSignal);
-  const act = (work: () => Promise<void>): Promise<void> => acting(words.runs.notChanged(id), work).then(onDone);
-  const retry = async (): Promise<void> => {
-    const title = words.runs.retryQuestion(kind, progress.failed);
+  const change = async (question: Question, work: () => Promise<void>): Promise<void> => {
+    if (await confirm(question)) await acting(words.runs.notChanged(id), work).then(onDone);
+  };
+  const goOn = (question: Question, body: { readonly newest?: true } = {}): Promise<void> =>
+    change(question, async () => {
+      const begun = await ask("POST /runs/:id/retry", { id }, { body });
+      say(words.runs.startAgain("again" in begun ? begun.again.length : begun.matched.count, id));
+    });
+  const retry = (): Promise<void> => {
     const facts = causesOf(map.failed).map(([, all]) => {
       const { code, message } = all[0]?.error ?? { code: words.shared.noCode, message: "" };
       return [`${code} (${numberText(all.length)})`, (message ?? "").slice(0, 80)] as const;
     });
-    const question = {
-      title,
-      text: words.bulk.consequences.retry,
-      facts: facts.slice(0, causesShown),
-      action: words.runs.resume,
-    };
-    if (!(await confirm(question))) return;
-    await act(async () => {
-      const begun = await ask("POST /runs/:id/retry", { id });
-      say(words.runs.startAgain("again" in begun ? begun.again.length : begun.matched.count, id));
-    });
+    const { retryQuestion, resume: action } = words.runs;
+    const text = words.bulk.consequences.retry;
+    return goOn({ title: retryQuestion(kind, progress.failed), text, facts: facts.slice(0, causesShown), action });
   };
-  const rerun = async (): Promise<void> => {
-    const text = words.runs.rerunText;
-    if (!(await confirm({ title: words.runs.rerunQuestion(kind), text, action: words.runs.rerun }))) return;
-    await act(async () => {
+  const renew = (): Promise<void> => {
+    const { renewQuestion, renewText: text, renew: action } = words.runs;
+    return goOn({ title: renewQuestion(id), text, action }, { newest: true });
+  };
+  const rerun = (): Promise<void> => {
+    const { rerunQuestion, rerunText: text, rerun: action, wasStarted } = words.runs;
+    return change({ title: rerunQuestion(kind), text, action }, async () => {
       const made = await ask("POST /runs/:id/rerun", { id });
-      say(words.runs.wasStarted(made.id), { text: words.shared.show, href: addresses.run(made.id) });
+      say(wasStarted(made.id), { text: words.shared.show, href: addresses.run(made.id) });
       route(addresses.run(made.id));
     });
   };
-  const cancel = async (): Promise<void> => {
+  const cancel = (): Promise<void> => {
     const { done, running, total } = progress;
-    const text = words.runs.cancelText(done, running, total - running - done);
-    if (!(await confirm({ title: words.runs.cancelQuestion(id), text, action: words.runs.cancelRun, danger: true })))
-      return;
-    await act(async () => {
+    const { cancelQuestion, cancelText, cancelRun: action, canceled: said } = words.runs;
+    const text = cancelText(done, running, total - running - done);
+    return change({ title: cancelQuestion(id), text, action, danger: true }, async () => {
       const { canceled } = await ask("POST /runs/:id/cancel", { id });
-      say(words.runs.canceled(canceled, id));
+      say(said(canceled, id));
     });
   };
   const mayRetry = state === "FAILED" || state === "CANCELED" || (isOver && progress.failed > 0);
@@ -78,20 +78,9 @@ export function RunActions({ run: { id, kind, shape, state, finishedAt, progress
         <SignalForm run={id} kind={`${kind}.${signal}`} task={signal} onDone={onDone} onClose={() => setSignal(null)} />
       )}
       {isOver ? null : <Button text={words.shared.cancel} look="danger" onClick={() => void cancel()} />}
-      {shape === null || state === "DONE" ? null : (
-        <Button text={words.runs.renew} onClick={() => void renew(id, act)} />
-      )}
+      {shape === null || state === "DONE" ? null : <Button text={words.runs.renew} onClick={() => void renew()} />}
       <Button text={words.runs.rerun} onClick={() => void rerun()} />
       {mayRetry ? <Button text={words.runs.resume} look="primary" onClick={() => void retry()} /> : null}
     </div>
   );
-}
-
-async function renew(id: string, act: (work: () => Promise<void>) => Promise<void>): Promise<void> {
-  const { renewQuestion, renewText: text, renew: action } = words.runs;
-  if (!(await confirm({ title: renewQuestion(id), text, action }))) return;
-  await act(async () => {
-    const begun = await ask("POST /runs/:id/retry", { id }, { body: { newest: true } });
-    if ("again" in begun) say(words.runs.startAgain(begun.again.length, id));
-  });
 }
