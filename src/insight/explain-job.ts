@@ -105,7 +105,8 @@ function ended(
     const sentence = `it ended as ${job.state}${at}, and run ${started.runId} that it started is DONE with ${dead}, which it tolerates`;
     return say("ended", sentence, { advice: `repeat them: belfry runs retry ${started.runId}` });
   }
-  const advice = job.state === "SUCCESS" ? null : `run it again: belfry jobs retry ${job.id}`;
+  const isOver = job.state === "SUCCESS" || lastReason === reasons.removed;
+  const advice = isOver ? null : `run it again: belfry jobs retry ${job.id}`;
   return say("ended", `it ended as ${job.state}${at}${why === null ? "" : ` (${why})`}${redriveText(redrive)}`, {
     advice,
   });

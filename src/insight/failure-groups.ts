@@ -42,7 +42,7 @@ export const readFailureGroups = sqlQuery("failure-groups", {
 })(`
 with newest as materialized (
   select id, kind, error_code, error_message, finished_at from belfry.job where ${isFailed}
-    and ($6::float8 is null or finished_at >= belfry.at($6::float8)) and ($7::float8 is null or finished_at <= belfry.at($7::float8))
+    and ($6::float8 is null or finished_at >= belfry.at($6::float8)) and ($7::float8 is null or finished_at < belfry.at($7::float8))
   order by id desc limit $1
 ), grouped as materialized (
   select belfry.fingerprint(kind, error_code, error_message) as fingerprint, kind, error_code, (array_agg(id order by id desc))[1:$4::int] as ids,

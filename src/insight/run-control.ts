@@ -1,4 +1,6 @@
 import type { FanOutBody, JobDefinition, Registry } from "../define/definition.ts";
+import { PermanentError } from "../define/errors.ts";
+import { isSealed } from "../machine/seal.ts";
 import type { Json, RunId } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
@@ -39,7 +41,11 @@ export async function newerRun(
 ): Promise<NewRun | null> {
   const definition = registry.jobs.get(kind);
   if (definition === undefined || !isGraph(definition)) return null;
-  return await planRun(definition, input as Json, { seals, key, trace: random.id(), starterId: null, parentId: null });
+  const options = { seals, key, trace: random.id(), starterId: null, parentId: null };
+  return await planRun(definition, input as Json, options).catch((error: unknown) => {
+    if (!isSealed(input) || !(error instanceof PermanentError)) throw error;
+    throw new PermanentError("its input is sealed, and what its tasks or times are is read from it: only workers can");
+  });
 }
 
 type FanOutDefinition = JobDefinition & { readonly body: FanOutBody };

@@ -31,6 +31,9 @@ export interface Renewal {
   readonly again: readonly JobId[];
 }
 
+/** A task of rows would begin with those that failed, before today's predecessors and by yesterday's limits. */
+export const rowsUndone = (task: string): string => `rows of ${task} did not succeed: retry the run before`;
+
 /**
  * What has succeeded or is under way stays, so its predecessors must be the same. While its end is not counted yet, what follows
  * it must be the same too: its end may be on its way along the edges of before.

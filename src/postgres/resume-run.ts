@@ -1,7 +1,7 @@
 import type { JobId, RunId } from "../machine/job.ts";
 import { joinParts } from "../machine/join.ts";
 import { type Aftermath, mergeAftermaths, noAftermath } from "../machine/outbox.ts";
-import { type Renewal, renewalOf } from "../machine/renewal.ts";
+import { type Renewal, renewalOf, rowsUndone } from "../machine/renewal.ts";
 import type { NewRun, NewTask, Resumed, RunStore } from "../machine/run.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import type { Tx } from "../machine/transaction.ts";
@@ -45,8 +45,7 @@ async function goOn(
   const ready = await execute(tx, sql.readyLanes, [jobs]);
   await execute(tx, sql.reopenRun, [runId]);
   const parts: Aftermath[] = [{ ...noAftermath, runs: [runId], leftToRelay: ready.map((row) => row.lane) }];
-  for (const { id, starter_id: task } of rows) {
-    if (removed.includes(task)) continue;
+  for (const { id } of rows) {
     parts.push((await putBackRun(tx, id as RunId, { caller })).aftermath);
     await execute(tx, growAgain, [id]);
   }
@@ -56,6 +55,9 @@ async function goOn(
 async function renew(tx: Tx, runId: RunId, newer: NewRun, { caller, rows }: GoOn): Promise<Resumed> {
   const locked = (await execute(tx, sql.lockOpen, [runId])).map((row) => row.id);
   const standing = await execute(tx, sql.readStanding, [runId, locked]);
+  const kept = new Set(newer.tasks.map(({ task }) => task));
+  const undone = standing.filter(({ id, task }) => kept.has(task) && rows.some((row) => row.starter_id === id));
+  if (undone.length > 0) return { ...nothing, differences: undone.map(({ task }) => rowsUndone(task)) };
   const renewal = renewalOf(
     standing.map(({ id, not_taken: notTaken, is_open: isOpen, is_counted: isCounted, ...row }) => {
       return { ...row, id: id as JobId, notTaken, isOpen, isCounted };
@@ -71,7 +73,7 @@ async function renew(tx: Tx, runId: RunId, newer: NewRun, { caller, rows }: GoOn
   await execute(tx, sql.renewTasks, [runId, tasksAsJson(newer.tasks, renewal), removed, JSON.stringify(run)]);
   const added = await insertTasks(tx, runId, newer, renewal);
   const jobs = [...open, ...(added.ids as readonly JobId[])];
-  const left = await goOn(tx, runId, { jobs, removed, rows, caller });
+  const left = await goOn(tx, runId, { jobs, removed, rows: [], caller });
   return { ids: [...removed, ...jobs], aftermath: mergeAftermaths([aftermathOf(added.dispatched), left]) };
 }
 

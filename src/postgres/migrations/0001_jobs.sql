@@ -219,7 +219,8 @@ create trigger job_guard after update of state, attempt, generation, event_id on
     old.event_id, new.event_id, new.run_id, new.end_counted) is not null)
   execute function belfry.guard_job();
 
--- A payload changes while a debounced job was never started, or by the signal that a task waits for; never under a handler.
+-- A payload changes while a debounced job or a task behind others was never started, or by the signal that a task waits for; never
+-- under a handler.
 create function belfry.refuse_payload() returns trigger language plpgsql as $$
 begin
   raise exception 'job %: its payload may not change: it is % and was started % times', old.id, old.state, old.attempt
@@ -227,5 +228,6 @@ begin
 end $$;
 create trigger job_payload after update of payload on belfry.job for each row
   when (new.payload is distinct from old.payload and not new.awaits_signal
-    and (new.due_at_most is null or old.attempt > 0 or old.state not in ('PENDING', 'QUEUED')))
+    and (new.due_at_most is null or old.attempt > 0 or old.state not in ('PENDING', 'QUEUED'))
+    and (old.run_id is null or old.attempt > 0 or old.state <> 'PENDING' or not old.blocked))
   execute function belfry.refuse_payload();

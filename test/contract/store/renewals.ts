@@ -72,6 +72,17 @@ export function renewalsContract(open: OpenStore): void {
       expect(await end("bill").catch(() => "refused")).toBe("refused");
     });
 
+    test("gives a task that never ran what it starts with today, and one that ran what it had", async () => {
+      const { store, runId, end, renew } = await bench();
+      await end("load");
+      await end("bill", failed);
+      const job = aJob({ kind: "settlement.task", payload: { to: 7 } });
+      await renew([aTask("load"), aTask("bill", [0], { job }), aTask("close", [1], { job })]);
+      const tasks = await store.tasks(runId);
+      const payloads = await Promise.all(tasks.map(async ({ jobId }) => (await store.job(jobId))?.payload));
+      expect(payloads.slice(1)).toEqual([(await store.job(tasks[0]?.jobId ?? ("0" as never)))?.payload, { to: 7 }]);
+    });
+
     test.each<Refused>([
       {
         newer: [aTask("bill"), aTask("close", [0])],

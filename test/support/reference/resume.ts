@@ -1,7 +1,7 @@
 import { joinVerdict } from "../../../src/machine/join.ts";
 import type { JobId, RunId } from "../../../src/machine/job.ts";
 import { type Aftermath, mergeAftermaths, noAftermath } from "../../../src/machine/outbox.ts";
-import { type Renewal, renewalOf } from "../../../src/machine/renewal.ts";
+import { type Renewal, renewalOf, rowsUndone } from "../../../src/machine/renewal.ts";
 import type { Resumed, RunStore } from "../../../src/machine/run.ts";
 import { isFinal } from "../../../src/machine/state.ts";
 import { renew, standingOf } from "./renew.ts";
@@ -19,20 +19,20 @@ export function resumeRun(t: Tables, id: RunId, options: Parameters<RunStore["re
   const run = t.runs.get(Number(id));
   if (run === undefined || run.state === "CANCELING") return nothing;
   const failed = chosen(t, run, ids);
+  const rows = rowsOf(t, failed, ["FAILED", "CANCELED"]);
+  const undone = failed.filter(
+    ({ id: one, task }) => rows.some((row) => row.starterId === one) && newer?.tasks.some((each) => each.task === task),
+  );
+  if (undone.length > 0) return { ...nothing, differences: undone.map(({ task }) => rowsUndone(task ?? "")) };
   const renewal = newer === undefined ? null : renewalOf(standingOf(t, run.id), newer.tasks);
   if (renewal !== null && renewal.differences.length > 0) return { ...nothing, differences: renewal.differences };
   const { open = new Set(), removed = [], jobs = [], again = failed.map(idOf) }: Partial<Renewal> = renewal ?? {};
   const picked = again.map((each) => t.jobs.row(Number(each)));
   if (picked.length + open.size + removed.length === 0 && !jobs.includes(null)) return nothing;
-  const rows = rowsOf(
-    t,
-    failed.filter((row) => !removed.includes(idOf(row))),
-    ["FAILED", "CANCELED"],
-  );
   for (const row of picked) reset(t, row, caller);
   const added = newer === undefined || renewal === null ? null : renew(t, run.id, newer, renewal);
   const written = added === null ? again : [...removed, ...open, ...added.ids];
-  const aftermath = goOn(t, run.id, { ids: written, removed, rows, caller });
+  const aftermath = goOn(t, run.id, { ids: written, removed, rows: newer === undefined ? rows : [], caller });
   return { ids: written, aftermath: mergeAftermaths([{ ...noAftermath, outbox: added?.outbox ?? [] }, aftermath]) };
 }
 
