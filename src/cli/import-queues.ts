@@ -1,6 +1,7 @@
 /** Reads the jobs that wait in the tables of another queue, and its schedules. Nothing there is changed. */
+import { createHash } from "node:crypto";
 import type { ClientBase } from "pg";
-import { collector, idOf, type Imported, type ImportedJob } from "./import-schedules.ts";
+import { collector, idCharactersMax, slugOf, type Imported, type ImportedJob } from "./import-schedules.ts";
 
 /** What waits of one kind, or cannot move. */
 export interface ForeignGroup {
@@ -41,6 +42,17 @@ interface Source {
 const pageRows = 500;
 const canBeId = /^[a-z][a-z0-9]*(?:[-._][a-z0-9]+)*$/;
 
+/** Of a name alone: what waits beside it at a later run must not move a job to the handler of another queue. */
+function jobIdOf(name: string): string {
+  if (name.length <= idCharactersMax && canBeId.test(name)) return name;
+  const end = `-${createHash("sha256").update(name).digest("hex").slice(0, 6)}`;
+  return `${slugOf(name, idCharactersMax - end.length)}${end}`;
+}
+
+/** Infinity and times that no `Date` has are none. */
+const isTime = (column: string): string => `(${column} between '0001-01-01Z' and '9999-12-31Z')`;
+const noTime = "is due at infinity or outside of the years 1 to 9999: give it a time there";
+
 interface GroupRow {
   readonly name: string;
   readonly why: string | null;
@@ -52,12 +64,12 @@ interface GroupRow {
 async function importQueue(client: ClientBase, source: Source): Promise<ImportedQueue> {
   const jobs: ImportedJob[] = [];
   const all = collector(jobs);
-  const ids = new Map<string, string>();
   const jobOf = (name: string, notes: readonly string[] = []): string => {
-    const known = ids.get(name);
-    if (known !== undefined) return known;
-    const id = canBeId.test(name) ? name : idOf(name, new Set(ids.values()));
-    ids.set(name, id);
+    const id = jobIdOf(name);
+    const known = jobs.find((job) => job.id === id);
+    if (known !== undefined && known.was !== name)
+      throw new RangeError(`${known.was} and ${name} are both ${id} here: rename one`);
+    if (known !== undefined) return id;
     jobs.push({ id, was: name, options: { payload: "z.unknown()", ...source.options(name) }, notes });
     return id;
   };
@@ -68,13 +80,12 @@ async function importQueue(client: ClientBase, source: Source): Promise<Imported
     else all.refuse(`${count} of ${name}`, why);
   }
   source.schedules(all, jobOf);
-  return { ...all.done(), waiting, pages: () => pagesOf(client, source, jobOf) };
+  return { ...all.done(), waiting, pages: () => pagesOf(client, source) };
 }
 
 async function* pagesOf(
   client: ClientBase,
   { name: from, page, firstId }: Source,
-  jobOf: (name: string) => string,
 ): AsyncGenerator<readonly ForeignJob[]> {
   for (let after = firstId; ;) {
     const { rows } = await client.query<{ id: string; name: string; payload: unknown; due: Date }>(page, [
@@ -82,7 +93,7 @@ async function* pagesOf(
       pageRows,
     ]);
     yield rows.map(({ id, name, payload, due }) => ({
-      kind: jobOf(name),
+      kind: jobIdOf(name),
       key: `${from}:${id}`,
       payload,
       dueAt: due.toISOString(),
@@ -107,7 +118,8 @@ export async function importPgBoss(client: ClientBase, schema: string): Promise<
     name: "pg-boss",
     groups: `
 select name, case when state = 'active' then 'runs there now: it ends there'
-    when (to_jsonb(j) ->> 'blocked')::boolean then 'waits for other jobs there: write a graph' end as why,
+    when (to_jsonb(j) ->> 'blocked')::boolean then 'waits for other jobs there: write a graph'
+    when ${isTime("start_after")} is not true then '${noTime}' end as why,
   count(*)::int as count, min(start_after) as due,
   array_remove(array[
     case when bool_or(priority <> 0) then 'had priorities: priority is of a kind here' end,
@@ -116,7 +128,8 @@ select name, case when state = 'active' then 'runs there now: it ends there'
 from ${schema}.job j where state in ('created', 'retry', 'active') group by 1, 2 order by 1, 2`,
     page: `
 select id, name, data as payload, start_after as due from ${schema}.job j
-where state in ('created', 'retry') and (to_jsonb(j) ->> 'blocked')::boolean is not true and id > $1 order by id limit $2`,
+where state in ('created', 'retry') and (to_jsonb(j) ->> 'blocked')::boolean is not true and ${isTime("start_after")}
+  and id > $1 order by id limit $2`,
     firstId: "00000000-0000-0000-0000-000000000000",
     options: (name) => retryOf(queueOf.get(name)),
     schedules(all, jobOf) {
@@ -151,7 +164,8 @@ export async function importGraphileWorker(
     name: "graphile-worker",
     groups: `
 select t.identifier as name, case when j.locked_at is not null then 'runs there now: it ends there'
-    when j.attempts >= j.max_attempts then 'has used up its attempts' end as why,
+    when j.attempts >= j.max_attempts then 'has used up its attempts'
+    when ${isTime("j.run_at")} is not true then '${noTime}' end as why,
   count(*)::int as count, min(j.run_at) as due,
   array_remove(array[
     case when bool_or(j.priority <> 0) then 'had priorities: priority is of a kind here' end,
@@ -161,7 +175,7 @@ select t.identifier as name, case when j.locked_at is not null then 'runs there 
 ${from} group by 1, 2 order by 1, 2`,
     page: `
 select j.id, t.identifier as name, j.payload, j.run_at as due ${from}
-where j.locked_at is null and j.attempts < j.max_attempts and j.id > $1 order by j.id limit $2`,
+where j.locked_at is null and j.attempts < j.max_attempts and ${isTime("j.run_at")} and j.id > $1 order by j.id limit $2`,
     firstId: "0",
     options: () => ({ retry: "{ maxAttempts: 25 }" }),
     schedules: (all, jobOf) => graphileCrontab(crontab ?? "", all, jobOf),

@@ -44,6 +44,7 @@ export interface Imported {
 
 const text = (value: unknown): string => JSON.stringify(value);
 const nextMax = 5;
+export const { idCharactersMax } = contractLimits;
 
 /** The next times, as they are shown. */
 export const nextOf = ({ expression, timezone, period, options }: ImportedSchedule, nowMs: number): readonly string[] =>
@@ -213,15 +214,19 @@ function expressionOf(said: string, timezone: string): Read | string {
   return { expression: { form: "cron", cron: fields }, options, notes: cron.notes };
 }
 
-/** Of a command its program; no two are alike. */
-export function idOf(name: string, taken: Set<string>): string {
-  const word = name.split(/\s/)[0]?.split("/").at(-1) ?? "";
-  const slug = word
+/** The letters and digits of a name, as an id. */
+export function slugOf(name: string, charactersMax: number): string {
+  const slug = name
     .toLowerCase()
-    .replace(/\.\w{1,4}$/, "")
     .replaceAll(/[^a-z\d]+/g, "-")
     .replaceAll(/^[-\d]+/g, "");
-  const base = slug.slice(0, 40).replace(/-+$/, "") || "job";
+  return slug.slice(0, charactersMax).replace(/-+$/, "") || "job";
+}
+
+/** Of a command its program; no two are alike. */
+function idOf(name: string, taken: Set<string>): string {
+  const word = name.split(/\s/)[0]?.split("/").at(-1) ?? "";
+  const base = slugOf(word.replace(/\.\w{1,4}$/, ""), 40);
   let id = base;
   for (let n = 2; taken.has(id); n += 1) id = `${base}-${n}`;
   taken.add(id);
@@ -231,6 +236,17 @@ export function idOf(name: string, taken: Set<string>): string {
 // `a-2` and `a2` are two.
 const nameOf = (id: string, what: string): string =>
   `${id.replaceAll(/[-._](\w)/g, (_, letter: string) => (/\d/.test(letter) ? `_${letter}` : letter.toUpperCase()))}${what}`;
+
+/** With the names of their constants: the second of one name has a number. */
+function withNames(jobs: readonly ImportedJob[]): readonly (ImportedJob & { readonly name: string })[] {
+  const counts = new Map<string, number>();
+  return jobs.map((job) => {
+    const name = nameOf(job.id, "Job");
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return { ...job, name: count === 1 ? name : `${name}${count}` };
+  });
+}
 
 const membersOf = (members: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(members).map(([member, value]) => `${member}: ${value}`);
@@ -244,21 +260,22 @@ export function moduleOf({ jobs, schedules }: Imported): string {
     ...(jobs.length > 0 ? ["defineJob"] : []),
     ...(schedules.length > 0 ? ["defineSchedule"] : []),
   ];
-  const definitions = jobs.map(({ id, was, options, notes }) =>
+  const jobsNamed = withNames(jobs);
+  const definitions = jobsNamed.map(({ id, name, was, options, notes }) =>
     [
       ...notes.map((note) => `// ${note}`),
-      `const ${nameOf(id, "Job")} = defineJob({`,
+      `const ${name} = defineJob({`,
       ...membersOf({ id: text(id), ...options }).map((member) => `  ${member},`),
       `  run() {`,
       `    throw new Error(${text(`not moved yet: ${was}`)});`,
       `  },`,
       `});`,
-      ...schedules.filter(({ job }) => job === id).flatMap(definitionOf),
+      ...schedules.filter(({ job }) => job === id).flatMap((each) => definitionOf(each, name)),
       "",
     ].join("\n"),
   );
   const lists = [
-    `jobs: [${jobs.map(({ id }) => nameOf(id, "Job")).join(", ")}]`,
+    `jobs: [${jobsNamed.map(({ name }) => name).join(", ")}]`,
     `schedules: [${schedules.map(({ id }) => nameOf(id, "Schedule")).join(", ")}]`,
   ];
   return [
@@ -271,11 +288,11 @@ export function moduleOf({ jobs, schedules }: Imported): string {
   ].join("\n");
 }
 
-function definitionOf({ id, job, notes, options, payload }: ImportedSchedule): readonly string[] {
+function definitionOf({ id, notes, options, payload }: ImportedSchedule, run: string): readonly string[] {
   const given: Readonly<Record<string, string>> = payload === undefined ? {} : { payload: text(payload) };
-  const members = membersOf({ id: text(id), ...options, run: nameOf(job, "Job"), ...given });
+  const members = membersOf({ id: text(id), ...options, run, ...given });
   return [
-    ...notes.map((note) => `// ${note}`),
+    ...notes.map((note) => `// ${note.replaceAll(/\s+/g, " ")}`),
     `const ${nameOf(id, "Schedule")} = defineSchedule({ ${members.join(", ")} });`,
   ];
 }

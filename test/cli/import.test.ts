@@ -12,6 +12,8 @@ const core = new URL("../../src/compose/index.ts", import.meta.url).href;
 interface Answer {
   readonly schedules: readonly { readonly id: string; readonly next: readonly string[] }[];
   readonly refused: readonly { readonly what: string; readonly why: string }[];
+  /** The module. */
+  readonly code: string;
   readonly waiting: readonly { readonly kind: string; readonly count: number }[];
 }
 
@@ -95,7 +97,7 @@ test("pg-boss: jobs that wait, schedules and retries are said, and what runs the
   const { answer, app, specs } = await imported(["pg-boss", "--database", database]);
   expect(answer.waiting).toMatchObject([
     { kind: "greet", count: 2 },
-    { kind: "sendmail", count: 1 },
+    { kind: "sendmail-754936", count: 1 },
   ]);
   expect(answer.refused).toEqual([
     { what: "1 of greet", why: expect.stringContaining("runs there now") },
@@ -104,19 +106,80 @@ test("pg-boss: jobs that wait, schedules and retries are said, and what runs the
   ]);
   expect(app.jobs.map(({ id, retry }) => [id, retry.maxAttempts])).toEqual([
     ["greet", 4],
-    ["sendmail", 4],
+    ["sendmail-754936", 4],
   ]);
   expect(specs).toMatchObject([
     { id: "greet", job: { kind: "greet" }, timezone: "Asia/Seoul", payload: { name: "Ada" } },
   ]);
   await pool.query("drop schema pgboss cascade");
   const gone = await belfry(["import", "pg-boss", "--database", database]);
-  expect(gone).toMatchObject({ code: 1, err: expect.stringContaining("pgboss.queue") });
+  expect(gone).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('no pg-boss tables in schema "pgboss": --schema names another'),
+  });
+  for (const other of ["nonsense", "mysql://app:secret@localhost/app"]) {
+    const { code, err } = await belfry(["import", "pg-boss", "--database", other]);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("--database must be a postgres:// URL") });
+    expect(err).not.toContain("secret");
+  }
+  const port = await belfry(["import", "pg-boss", "--database", "postgres://app:secret@localhost:99999/app"]);
+  expect(port).toMatchObject({ code: 1, err: expect.not.stringContaining("secret") });
+});
+
+test("the id of a job follows from the name of its queue alone, and no two are alike, nor are their constants", async () => {
+  const { pool, url: database } = await queues();
+  const ids: Readonly<Record<string, string>> = {
+    "send-mail": "send-mail",
+    send_mail: "send_mail",
+    "billing/send": "billing-send-HEX",
+    "mail/send": "mail-send-HEX",
+    sendMail: "sendmail-HEX",
+    sendmail: "sendmail",
+    "123": "job-HEX",
+    초대: "job-HEX",
+    job: "job",
+    ["a".repeat(64)]: "a".repeat(64),
+    ["a".repeat(65)]: `${"a".repeat(57)}-HEX`,
+  };
+  const jobsOf = async () => {
+    const { code } = (await imported(["pg-boss", "--database", database])).answer;
+    const written = code.matchAll(/id: "([^"]+)"[^]*?not moved yet: ([^"]+)"/g);
+    return Object.fromEntries(Array.from(written, ([, id = "", name = ""]) => [name, id]));
+  };
+  await pool.query("delete from pgboss.schedule");
+  await pool.query("delete from pgboss.job");
+  const add = (names: readonly string[]) =>
+    pool.query("insert into pgboss.job (name) select unnest($1::text[])", [names]);
+  await add(Object.keys(ids));
+  const together = await jobsOf();
+  expect(new Set(Object.values(together)).size).toBe(Object.keys(ids).length);
+  for (const [name, id] of Object.entries(ids)) {
+    expect(together[name]).toMatch(new RegExp(`^${id.replace("HEX", "[\\da-f]{6}")}$`));
+    await pool.query("delete from pgboss.job");
+    await add([name]);
+    expect(await jobsOf()).toEqual({ [name]: together[name] });
+  }
+  await add(["sendMail", "sendmail-754936"]);
+  const alike = await belfry(["import", "pg-boss", "--database", database]);
+  expect(alike).toMatchObject({ code: 1, err: expect.stringContaining("rename one") });
+});
+
+test.each([
+  ["pg-boss", "update pgboss.job set start_after = $1 where data ->> 'name' = 'Ada'"],
+  ["graphile-worker", "update graphile_worker._private_jobs set run_at = $1 where payload ->> 'name' = 'Ada'"],
+])("%s: a job that is due at no time is refused, and the others move", async (from, update) => {
+  const { pool, url: database } = await queues();
+  for (const at of ["infinity", "-infinity", "20000-01-01Z"]) {
+    await pool.query(update, [at]);
+    const { answer } = await imported([from, "--database", database]);
+    expect(answer.waiting).toMatchObject([{ kind: "greet", count: 1 }]);
+    expect(answer.refused).toContainEqual({ what: "1 of greet", why: expect.stringContaining("infinity") });
+  }
 });
 
 test("graphile-worker: jobs that wait and the lines of its crontab, with what its options become", async () => {
   const { url: database } = await queues();
-  const crontab = `0 4 * * 1 send_mail ?id=weekly&max=3&fill=1d {"to":"ada"}
+  const crontab = `0 4 * * 1 send_mail ?id=weekly&max=3&fill=1d%0Athrow {"to":"ada"}
 * * * * * greet {to: "json5"}
 half a line
 `;
@@ -156,7 +219,7 @@ test("--apply writes each waiting job once, however often it is repeated, and on
     })),
   );
   await api.pool.query("insert into pgboss.job (name) values ('sendMail')");
-  expect(await apply("pg-boss")).toMatchObject({ code: 3, err: expect.stringContaining("no kind sendmail") });
+  expect(await apply("pg-boss")).toMatchObject({ code: 3, err: expect.stringContaining("no kind sendmail-754936") });
 });
 
 async function queues() {

@@ -41,8 +41,9 @@ export function importCommand(world: World, out: Output): Command {
     return importCrontab(text, { timezone, hasUsers: system });
   });
   takeFile(eventbridge, world, out, importEventBridge);
-  takeQueue(pgBoss, world, out, { schema: "pgboss", read: importPgBoss });
+  takeQueue(pgBoss, world, out, { name: "pg-boss", schema: "pgboss", read: importPgBoss });
   takeQueue(graphile, world, out, {
+    name: "graphile-worker",
     schema: "graphile_worker",
     read(client, schema) {
       const { crontab: file } = graphile.opts<{ crontab?: string }>();
@@ -65,11 +66,12 @@ function takeFile(command: Command, world: World, out: Output, read: (text: stri
 }
 
 interface Queue {
+  readonly name: string;
   readonly schema: string;
   readonly read: (client: pg.Client, schema: string) => Promise<ImportedQueue>;
 }
 
-function takeQueue(command: Command, world: World, out: Output, { schema: usual, read }: Queue): void {
+function takeQueue(command: Command, world: World, out: Output, { name, schema: usual, read }: Queue): void {
   command
     .requiredOption("--database <url>", "where its tables are; they are only read")
     .option("--schema <name>", "of its tables", usual)
@@ -86,11 +88,19 @@ function takeQueue(command: Command, world: World, out: Output, { schema: usual,
         apply: boolean;
         out?: string;
       }>();
+      // The value is not shown: it may hold a password.
+      if (!/^postgres(ql)?:\/\//.test(database))
+        throw wrongUsage("bad-database", "--database must be a postgres:// URL, like postgres://user@host:5432/app");
       const applyTo = apply ? await openApply(api(world, command), out) : null;
-      const client = new pg.Client({ connectionString: database, application_name: "belfry import" });
+      const client = await onDatabase(() =>
+        Promise.resolve(new pg.Client({ connectionString: database, application_name: "belfry import" })),
+      );
       try {
         await onDatabase(() => client.connect());
-        const imported = await onDatabase(() => read(client, client.escapeIdentifier(schema)));
+        const imported = await onDatabase(() => read(client, client.escapeIdentifier(schema)), {
+          name,
+          schema,
+        });
         const applied = (await applyTo?.(imported)) ?? null;
         for (const { kind, count, firstDueAt } of imported.waiting)
           out.note(printable(`${kind}: ${count} wait, the first due ${firstDueAt}`));
@@ -142,12 +152,18 @@ function onFile<T>(name: string, work: () => T): T {
   }
 }
 
-/** @throws CliError with what the server said. */
-async function onDatabase<T>(work: () => Promise<T>): Promise<T> {
+const undefinedTable = "42P01";
+
+/** @param tables whose they are. @throws CliError with what the server said. */
+async function onDatabase<T>(work: () => Promise<T>, tables?: Pick<Queue, "name" | "schema">): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof CliError) throw error;
+    if (tables !== undefined && error instanceof pg.DatabaseError && error.code === undefinedTable) {
+      const none = `no ${tables.name} tables in schema ${JSON.stringify(tables.schema)}: --schema names another`;
+      throw new CliError(exitCodes.failure, "bad-database", none, [messageOf(error)]);
+    }
     throw new CliError(exitCodes.failure, "bad-database", `--database: ${messageOf(error)}`);
   }
 }
