@@ -191,12 +191,13 @@ export class Belfry extends Construct implements IConnectable {
 
   /**
    * Lets your own function or task enqueue by `connect()` for every lane, sealed kinds too. It signs in to the database with the rights of
-   * the jobs' own processes, so it could read every payload that is not sealed, and its new code comes after the schema, as theirs does.
+   * the jobs' own processes, so it could read every payload that is not sealed.
    */
   grantEnqueue(grantee: IGrantable): void {
     const { database, seals, migration } = this.#ofClients;
     database.grantConnect(grantee);
     grantSealing(grantee, seals);
+    // Its new code needs the schema too.
     if (Construct.isConstruct(grantee)) migration.goesBefore(...runs(grantee));
     for (const lane of this.lanes) lane.grantSend(grantee);
   }
