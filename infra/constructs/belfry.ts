@@ -68,7 +68,11 @@ export class Belfry extends Construct implements IConnectable {
   /** @internal */
   readonly topology: Topology;
 
-  readonly #ofClients: { readonly database: Database; readonly seals: SealKeys | undefined };
+  readonly #ofClients: {
+    readonly database: Database;
+    readonly seals: SealKeys | undefined;
+    readonly migration: Migration;
+  };
 
   constructor(scope: Construct, id: string, props: BelfryProps) {
     super(scope, id);
@@ -92,7 +96,6 @@ export class Belfry extends Construct implements IConnectable {
     };
     const share: FunctionShare = { network, database, logRetentionDays: topology.logRetentionDays, environment };
     this.client = beside(share);
-    this.#ofClients = { database, seals: props.seals };
     const workers = this.lanes.map((lane) => lane.addWorker(share, code.functions.worker));
     const drain = new DeadLetterDrain(this, "DeadLetters", {
       lanes: this.lanes,
@@ -128,6 +131,7 @@ export class Belfry extends Construct implements IConnectable {
       administration: database.administration,
       cluster: props.cluster === undefined ? cluster : null,
     });
+    this.#ofClients = { database, seals: props.seals, migration };
     this.#order(migration, database, [
       ...this.lanes,
       drain,
@@ -190,8 +194,11 @@ export class Belfry extends Construct implements IConnectable {
    * the jobs' own processes, so it could read every payload that is not sealed.
    */
   grantEnqueue(grantee: IGrantable): void {
-    this.#ofClients.database.grantConnect(grantee);
-    grantSealing(grantee, this.#ofClients.seals);
+    const { database, seals, migration } = this.#ofClients;
+    database.grantConnect(grantee);
+    grantSealing(grantee, seals);
+    // Its new code needs the schema too.
+    if (Construct.isConstruct(grantee)) migration.goesBefore(...runs(grantee));
     for (const lane of this.lanes) lane.grantSend(grantee);
   }
 

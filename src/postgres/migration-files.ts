@@ -13,8 +13,11 @@ export interface MigrationFile {
   readonly sql: string;
 }
 
+/** A bundle that is CommonJS has none; such a program compares versions and applies no file. */
+const { url: ownUrl } = import.meta as { readonly url?: string };
+
 /** The folder of Belfry's own tables. */
-export const ownFolder = fileURLToPath(new URL("./migrations", import.meta.url));
+export const ownFolder = ownUrl === undefined ? "" : fileURLToPath(new URL("./migrations", ownUrl));
 
 /**
  * Files `0001_name.sql` of a folder, by number.

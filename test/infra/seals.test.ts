@@ -84,18 +84,19 @@ test("a lane decrypts by its own key alone, the API, the scheduler and who may e
   expect(reachOf(checked).findings).toEqual([]);
 });
 
-test("a function of the team's own that enqueues is where a worker is, signs in as one and sends to each lane", () => {
+test("a function of the team's own that enqueues is where a worker is, signs in as one, sends to each lane and follows the schema", () => {
   const template = synthesized(["payroll", "loans"]);
   const [own, worker] = ["Signup", "LanedefaultWorker"].map((name) => {
     const found = resources(template, "AWS::Lambda::Function").find(({ id }) => id.includes(name));
     if (found === undefined) throw new Error(`no function is named ${name}`);
     const { Properties } = found;
     const { Variables } = Properties["Environment"] as { Variables: Readonly<Record<string, unknown>> };
-    return { network: Properties["VpcConfig"], isDualStack: Properties["Ipv6AllowedForDualStack"], Variables };
+    return { network: Properties["VpcConfig"], isDualStack: Properties["Ipv6AllowedForDualStack"], Variables, found };
   });
   expect(own).toMatchObject({ network: worker?.network, isDualStack: worker?.isDualStack });
   expect(worker?.Variables).toMatchObject(own?.Variables ?? {});
   expect(own?.Variables).toHaveProperty("DATABASE_URL");
+  expect(own?.found).toMatchObject({ DependsOn: expect.arrayContaining([expect.stringMatching(/MigrationRelease/)]) });
   const policy = JSON.stringify(resources(template, "AWS::IAM::Policy").find(({ id }) => id.includes("Signup")));
   expect(policy).toMatch(/rds-db:connect.*belfry_app/);
   expect(policy).toMatch(/"sqs:SendMessage"[^}]*LanedefaultQueue[^}]*}[^}]*LaneloanQueue[^}]*}[^}]*LanepayQueue/);

@@ -130,20 +130,19 @@ async function exercise(project: string, system: Started): Promise<void> {
   await step("a save that V8 refuses is shown with its place", () =>
     rejected(project, system, "export const greet", "const greet = 1;\nexport const greet"),
   );
-  await step("a bundled program enqueues in its own transaction, on the machine's own Node", async () => {
-    await run(
-      project,
-      "npx",
-      "esbuild",
-      "server.ts",
-      "--bundle",
-      "--platform=node",
-      "--format=esm",
-      "--outfile=server.mjs",
-      banner,
+  for (const [format, out, ...more] of [
+    ["esm", "server.mjs", banner],
+    ["cjs", "server.cjs"], // the default of NodejsFunction
+  ] as const) {
+    await step(
+      `a program bundled as ${format} enqueues in its own transaction, on the machine's own Node`,
+      async () => {
+        const options = ["--bundle", "--platform=node", `--format=${format}`, `--outfile=${out}`, ...more];
+        await run(project, "npx", "esbuild", "server.ts", ...options);
+        return (await run(project, "node", out, databaseUrl(project, system), system.addresses.sqs)).trim();
+      },
     );
-    return (await run(project, "node", "server.mjs", databaseUrl(project, system), system.addresses.sqs)).trim();
-  });
+  }
   await step("cdk synth", () => synth(project));
   if (!isAll) return;
   await step("the synthesized bundles run against the local services", () =>

@@ -14,24 +14,27 @@ import { greet } from "./jobs/index.ts";
 const [, , databaseUrl = "", sqs = ""] = process.argv;
 const environment = { AWS_ENDPOINT_URL: sqs, AWS_REGION: "us-east-1", AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "x" };
 Object.assign(process.env, environment);
-const belfry = await connect({ databaseUrl, stage: "dev" });
-const client = new pg.Client(databaseUrl);
-await client.connect();
-await client.query("create table if not exists account (name text)");
-await client.query("begin");
-await client.query("insert into account values ('Grace')");
-const { id, afterCommit } = await greet.enqueue({ name: "Grace" }, { tx: client });
-await client.query("commit");
-await afterCommit?.();
-for (let look = 0; look < 200; look += 1) {
-  const { rows } = await client.query("select state from belfry.job where id = $1", [id]);
-  if (rows[0]?.state === "SUCCESS") break;
-  if (look === 199) throw new Error("the job did not end: " + rows[0]?.state);
-  await client.query("select pg_sleep(0.1)");
+async function main(): Promise<void> {
+  const belfry = await connect({ databaseUrl, stage: "dev" });
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  await client.query("create table if not exists account (name text)");
+  await client.query("begin");
+  await client.query("insert into account values ('Grace')");
+  const { id, afterCommit } = await greet.enqueue({ name: "Grace" }, { tx: client });
+  await client.query("commit");
+  await afterCommit?.();
+  for (let look = 0; look < 200; look += 1) {
+    const { rows } = await client.query("select state from belfry.job where id = $1", [id]);
+    if (rows[0]?.state === "SUCCESS") break;
+    if (look === 199) throw new Error("the job did not end: " + rows[0]?.state);
+    await client.query("select pg_sleep(0.1)");
+  }
+  console.log(process.version, "job", id, "SUCCESS");
+  await client.end();
+  await belfry.close();
 }
-console.log(process.version, "job", id, "SUCCESS");
-await client.end();
-await belfry.close();
+void main();
 `;
 
 const commonJsApp = `const { App, Stack } = require("aws-cdk-lib");
