@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { currentTime } from "./clock.ts";
-import { edgesOf, rangeFields } from "./filter/range.ts";
+import { rangeFields, writtenEdges } from "./filter/range.ts";
 import { ask, type AskValues } from "./http.ts";
 import type { OperationAt, ReplyAt } from "../api/api.ts";
 import { afterwards, changes, slowChanges } from "./live.ts";
@@ -70,7 +70,7 @@ export const useAnswer = <A extends OperationAt>(
 ): Resource<ReplyAt<A>> =>
   useResource(
     `${at} ${JSON.stringify([values, range])}`,
-    (signal) => ask(at, { ...values, ...rangeFields(range[0], edgesOf(range[1], currentTime())) }, { signal }),
+    (signal) => ask(at, { ...values, ...rangeFields(range[0], writtenEdges(...range, currentTime())) }, { signal }),
     again,
   );
 

@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { edgesOf } from "../../src/console/filter/range.ts";
 import { completeTerm, withTerm } from "../../src/console/filter/terms.ts";
 import { suggest } from "../../src/console/jobs/completion.ts";
 import { parseFilter, queryOf } from "../../src/console/jobs/filter.ts";
@@ -47,10 +48,22 @@ describe("the filter of the jobs", () => {
     ["took:long", "took:>10s"],
     ["attempt:many", "attempt:>1"],
     ["ended:soon", "ended:last-night"],
+    ["ended:2026-11-21..2026-11-20", "earlier..later"],
   ])("says what is wrong with %s", (text, problem) => {
     const { problems } = parseFilter(`lane:mail ${text}`);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(problem);
+  });
+
+  it.each([
+    ["yesterday", "2026-10-25T23:30+01:00", "2026-10-24T00:00+02:00", "2026-10-25T00:00+02:00"],
+    ["today", "2026-10-25T23:30+01:00", "2026-10-25T00:00+02:00", "2026-10-26T00:00+01:00"],
+    ["last-night", "2026-10-25T23:30+01:00", "2026-10-24T18:00+02:00", "2026-10-25T09:00+01:00"],
+    ["yesterday", "2026-03-30T00:30+02:00", "2026-03-29T00:00+01:00", "2026-03-30T00:00+02:00"],
+  ])("reads %s at %s by the days of a clock that changes", (day, at, from, to) => {
+    vi.stubEnv("TZ", "Europe/Berlin");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(edgesOf(day, Date.parse(at))).toEqual([Date.parse(from), Date.parse(to)]);
   });
 
   it("searches for words without a field", () => {

@@ -3,6 +3,7 @@ import { currentTime } from "../clock.ts";
 import { ask } from "../http.ts";
 import { words } from "../language/words.ts";
 import { acting, Button, ClockField, clockOf, clockTime, Form, Select } from "../parts/index.ts";
+import { timeMode } from "../time.ts";
 import { edgesOf, isoTime } from "./range.ts";
 
 interface RangePickerProps {
@@ -16,30 +17,41 @@ interface RangePickerProps {
 /** The range of a list: the ones that are wanted most in one choice, or two times by the reader's clock. */
 export function RangePicker({ of, value, onRange }: RangePickerProps) {
   const { spans, since, between } = words.ranges;
-  const [isWriting, setWriting] = useState(false);
+  const [writtenAt, write] = useState<string | null>(null);
   const among = { "": words.ranges.of[of], ...spans, since, between };
-  const isNamed = Object.hasOwn(among, value);
+  const isWriting = writtenAt === value || !Object.hasOwn(among, value);
   const choose = (chosen: string): void => {
-    setWriting(chosen === "between");
+    write(chosen === "between" ? value : null);
     if (chosen === "since") void sinceRelease(onRange);
     else if (chosen !== "between") onRange(chosen);
+  };
+  const isUtc = timeMode.value === "utc";
+  const send = (written: string): void => {
+    write(null);
+    onRange(written);
   };
   return (
     <>
       <Select
         label={words.ranges.of[of]}
         of={Object.entries(among)}
-        value={isWriting || !isNamed ? "between" : value}
+        value={isWriting ? "between" : value}
         onChoose={choose}
       />
-      {isWriting || !isNamed ? <Between key={value} value={value} onRange={onRange} /> : null}
+      {isWriting ? <Between key={`${value} ${isUtc}`} {...{ value, isUtc }} onRange={send} /> : null}
     </>
   );
 }
 
-function Between({ value, onRange }: Pick<RangePickerProps, "value" | "onRange">) {
-  const [[from = "", to = ""], write] = useState(() => (edgesOf(value, currentTime()) ?? [null, null]).map(clockOf));
-  const at = (text = ""): string => (text === "" ? "" : isoTime(clockTime(text)));
+interface BetweenProps extends Pick<RangePickerProps, "value" | "onRange"> {
+  readonly isUtc: boolean;
+}
+
+function Between({ value, isUtc, onRange }: BetweenProps) {
+  const [[from = "", to = ""], write] = useState(() =>
+    (edgesOf(value, currentTime()) ?? [null, null]).map((at) => clockOf(at, isUtc)),
+  );
+  const at = (text = ""): string => (text === "" ? "" : isoTime(clockTime(text, isUtc)));
   const send = (): void => onRange(`${from}${to}` === "" ? "" : `${at(from)}..${at(to)}`);
   return (
     <Form look="line range" onSend={send}>

@@ -1,5 +1,6 @@
 /** Ranges of time as a filter writes them. */
 import { parseDuration } from "../../calendar/duration.ts";
+import { words } from "../language/words.ts";
 
 export const isoTime = (at: number): string => new Date(at).toISOString();
 
@@ -20,22 +21,30 @@ export function edgesOf(value: string, now: number, ahead: 1 | -1 = -1): readonl
   return isNone ? null : [from, to];
 }
 
-/** The same as the API is asked for it. */
+/** The same as the API is asked for it; null when it ends before it begins. */
 export function rangeFields(field: string, edges: ReturnType<typeof edgesOf>): Readonly<Record<string, string>> | null {
   if (edges === null) return null;
   const [from, to] = edges;
+  if (from !== null && to !== null && from > to) return null;
   return {
     ...(from === null ? {} : { [`${field}From`]: isoTime(from) }),
     ...(to === null ? {} : { [`${field}To`]: isoTime(to) }),
   };
 }
 
-const localDay = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short" });
+/** What an address says; null for no text. @throws Error for a text that is no range */
+export function writtenEdges(field: string, text: string, now: number): ReturnType<typeof edgesOf> {
+  const edges = edgesOf(text, now);
+  if (text !== "" && rangeFields(field, edges) === null) throw new Error(words.filter.badRange(field, text));
+  return edges;
+}
 
 /** By the reader's clock: from six in the evening to nine in the morning, or a whole day. */
 function namedDay(value: string, now: number): readonly [number, number] | null {
-  const at = (days: number, hour: string): number => Date.parse(`${localDay.format(now + days * 86_400_000)}T${hour}`);
-  if (value === "last-night") return [at(-1, "18:00"), at(0, "09:00")];
-  if (value === "today") return [at(0, "00:00"), at(1, "00:00")];
-  return value === "yesterday" ? [at(-1, "00:00"), at(0, "00:00")] : null;
+  const today = new Date(now);
+  const at = (days: number, hour = 0): number =>
+    new Date(today.getFullYear(), today.getMonth(), today.getDate() + days, hour).getTime();
+  if (value === "last-night") return [at(-1, 18), at(0, 9)];
+  if (value === "today") return [at(0), at(1)];
+  return value === "yesterday" ? [at(-1), at(0)] : null;
 }

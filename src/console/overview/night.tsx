@@ -17,7 +17,7 @@ import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { ask } from "../http.ts";
 import { RangePicker } from "../filter/range-picker.tsx";
-import { edgesOf, isoTime } from "../filter/range.ts";
+import { edgesOf, isoTime, writtenEdges } from "../filter/range.ts";
 import { numberText } from "../language/number.ts";
 import { useResource } from "../resource.ts";
 import type { NightReply } from "../../insight/night.ts";
@@ -27,12 +27,14 @@ import { words } from "../language/words.ts";
 const rowsShown = 10;
 const groupings = (["schedule", "kind", "lane"] as const).map((value) => ({ value, name: words.labels[value] }));
 
-/** What the address asks for; without it from the last evening on. What is still to come is left out. */
+const nightMaxMs = 168 * 3_600_000;
+
+/** What the address asks for; without it from the last evening on. Neither what is to come nor what is too long ago. */
 function spanOf(range: string): TimeScale {
   const now = currentTime();
-  const [from, to] = edgesOf(range, now) ?? [edgesOf("last-night", now)?.[0] ?? null, null];
+  const [from, to] = writtenEdges("night", range, now) ?? [edgesOf("last-night", now)?.[0] ?? null, null];
   const until = Math.min(to ?? now, now);
-  return { from: from ?? until - 86_400_000, to: until };
+  return { from: Math.max(from ?? until - 86_400_000, until - nightMaxMs), to: until };
 }
 
 interface Shown extends NightReply {

@@ -180,8 +180,11 @@ function isClock(text: string): boolean {
 /** What the API reads. */
 export const localTimeOf = (text: string): string => text.trim().replace(" ", "T");
 
-const local = new Intl.DateTimeFormat("sv-SE", { timeZone: myZone, dateStyle: "short", timeStyle: "short" });
+const clockIn = (timeZone: string) =>
+  new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
+const [local, utc] = [clockIn(myZone), clockIn("UTC")];
 
-/** By the reader's clock; empty for no time. */
-export const clockOf = (at: number | null): string => (at === null ? "" : local.format(at));
-export const clockTime = (text: string): number => Date.parse(localTimeOf(text));
+/** By the reader's clock, or in UTC; empty for no time. */
+export const clockOf = (at: number | null, isUtc = false): string =>
+  at === null ? "" : (isUtc ? utc : local).format(at);
+export const clockTime = (text: string, isUtc = false): number => Date.parse(`${localTimeOf(text)}${isUtc ? "Z" : ""}`);

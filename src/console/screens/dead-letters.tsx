@@ -18,7 +18,7 @@ import { sawTroubles } from "../overview/standing.ts";
 import { confirmAndRedrive } from "../bulk/redrive.ts";
 import type { FailureGroup } from "../../insight/failure-groups.ts";
 import { currentTime } from "../clock.ts";
-import { edgesOf, rangeFields } from "../filter/range.ts";
+import { rangeFields, writtenEdges } from "../filter/range.ts";
 import { RangePicker } from "../filter/range-picker.tsx";
 import { quote, withTerm } from "../filter/terms.ts";
 import { useAnswer } from "../resource.ts";
@@ -44,7 +44,10 @@ export function DeadLettersScreen() {
       <Loaded of={found}>
         {({ groups, isMore }) =>
           groups.length === 0 ? (
-            <Empty title={words.deadLetters.none} text={words.deadLetters.whatAppears} />
+            <Empty
+              title={ended === "" ? words.deadLetters.none : words.deadLetters.noneThen}
+              text={words.deadLetters.whatAppears}
+            />
           ) : (
             <>
               <GroupTable groups={groups} ended={ended} onDone={found.reload} />
@@ -77,7 +80,7 @@ function GroupTable({ groups, ended, onDone }: GroupTableProps) {
     setMarked(others);
   };
   const redrive = (of: readonly FailureGroup[]): void =>
-    void confirmAndRedrive(of, rangeFields("ended", edgesOf(ended, currentTime())) ?? {}, onDone);
+    void confirmAndRedrive(of, rangeFields("ended", writtenEdges("ended", ended, currentTime())) ?? {}, onDone);
   const all = (): void => setMarked(new Set(chosen.length === groups.length ? [] : groups.map(idOf)));
   return (
     <div class="card">

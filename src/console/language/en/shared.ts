@@ -181,7 +181,7 @@ export const enShared = {
     noNumber: (value: string) => `“${value}” is no number of a job: write id:42`,
     badHeld: (value: string) => `“held:${value}”: write held:yes or held:no`,
     badRange: (field: string, value: string) =>
-      `“${field}:${value}”: write due:past, due:<1h, ended:last-night, created:>1d, took:>10s, attempt:>1, or from..to`,
+      `“${field}:${value}”: write due:past, due:<1h, ended:last-night, created:>1d, took:>10s, attempt:>1, or earlier..later`,
     badLate: (value: string) => `“late:${value}”: write late:>5s`,
     nextRow: "Next row",
     rowBefore: "Row before",

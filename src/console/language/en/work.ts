@@ -146,6 +146,7 @@ export const enWork = {
   deadLetters: {
     about: "Jobs that failed for good, in groups that failed alike",
     none: "No dead letters",
+    noneThen: "No dead letter in this range",
     whatAppears: "A job that runs out of attempts, or is refused for good, appears here until it is retried.",
     isMore: "There are more; these are the largest groups among the newest.",
     first: "First",

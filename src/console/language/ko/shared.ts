@@ -165,7 +165,7 @@ export const koShared: typeof enShared = {
     noNumber: (value) => `“${value}” 값은 작업 번호가 아닙니다. id:42처럼 쓰세요`,
     badHeld: (value) => `“held:${value}”: held:yes 또는 held:no로 쓰세요`,
     badRange: (field, value) =>
-      `“${field}:${value}”: due:past, due:<1h, ended:last-night, created:>1d, took:>10s, attempt:>1 또는 from..to처럼 쓰세요`,
+      `“${field}:${value}”: due:past, due:<1h, ended:last-night, created:>1d, took:>10s, attempt:>1 또는 이른때..늦은때처럼 쓰세요`,
     badLate: (value) => `“late:${value}”: late:>5s처럼 쓰세요`,
     nextRow: "다음 행",
     rowBefore: "이전 행",

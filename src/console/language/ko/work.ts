@@ -134,6 +134,7 @@ export const koWork: typeof enWork = {
   deadLetters: {
     about: "완전히 실패한 작업을 비슷한 실패끼리 묶은 것",
     none: "데드 레터가 없습니다",
+    noneThen: "이 기간에는 데드 레터가 없습니다",
     whatAppears: "시도를 다 썼거나 완전히 거부된 작업이 재시도할 때까지 여기에 나타납니다.",
     isMore: "더 있습니다. 최근 것 가운데 큰 묶음부터 보입니다.",
     first: "처음",
