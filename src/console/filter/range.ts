@@ -41,10 +41,10 @@ export function writtenEdges(field: string, text: string, now: number): ReturnTy
 
 /** By the reader's clock: from six in the evening to nine in the morning, or a whole day. */
 function namedDay(value: string, now: number): readonly [number, number] | null {
-  const today = new Date(now);
-  const at = (days: number, hour = 0): number =>
-    new Date(today.getFullYear(), today.getMonth(), today.getDate() + days, hour).getTime();
-  if (value === "last-night") return [at(-1, 18), at(0, 9)];
+  const today = Date.parse(new Intl.DateTimeFormat("sv-SE", { dateStyle: "short" }).format(now));
+  const at = (days: number, hour = "00:00"): number =>
+    Date.parse(`${new Date(today + days * 86_400_000).toISOString().slice(0, 10)}T${hour}`);
+  if (value === "last-night") return [at(-1, "18:00"), at(0, "09:00")];
   if (value === "today") return [at(0), at(1)];
   return value === "yesterday" ? [at(-1), at(0)] : null;
 }
