@@ -13,11 +13,11 @@ export interface MigrationFile {
   readonly sql: string;
 }
 
-/** A bundle that is CommonJS has none; such a program compares versions and applies no file. */
-const { url: ownUrl } = import.meta as { readonly url?: string };
+/** A bundle that is CommonJS has no address of its own; such a program compares versions and applies no file. */
+const hasUrl = (import.meta as { readonly url?: string }).url !== undefined;
 
-/** The folder of Belfry's own tables. */
-export const ownFolder = ownUrl === undefined ? "" : fileURLToPath(new URL("./migrations", ownUrl));
+/** The folder of Belfry's own tables. Bundlers look for this very form. */
+export const ownFolder = hasUrl ? fileURLToPath(new URL("./migrations", import.meta.url)) : "";
 
 /**
  * Files `0001_name.sql` of a folder, by number.
