@@ -47,7 +47,7 @@ class Life {
 
     var starter = must(() -> jobs.createJob(new NewJob(new NewJobSteps().kind(NewJobSteps.KindEnum.STEPS)), null)).getId();
     var found = new Run[1];
-    until("no run starts", () -> must(() -> runs.listRuns("steps", null, null, null, null, null)).getRuns().stream()
+    until("no run starts", () -> must(() -> runs.listRuns("steps", null, null, null, null, null, null, null)).getRuns().stream()
         .anyMatch(run -> starter.equals((found[0] = run).getStarter())));
     must(() -> runs.signalRun(found[0].getId(), "approved", new SignalRunRequest().payload(Map.of("by", "ada"))));
     must(() -> runs.cancelRun(found[0].getId()));

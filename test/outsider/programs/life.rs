@@ -33,7 +33,7 @@ fn main() {
     let starter = jobs_api::create_job(&at, steps, None).unwrap().id;
     let mut run = None;
     until("no run starts", || {
-        let list = runs_api::list_runs(&at, Some("steps"), None, None, None, None, None).unwrap();
+        let list = runs_api::list_runs(&at, Some("steps"), None, None, None, None, None, None, None).unwrap();
         run = list.runs.into_iter().find(|each| each.starter.as_ref() == Some(&starter));
         run.is_some()
     });
