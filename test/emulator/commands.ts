@@ -13,6 +13,8 @@ const elsewhere = new Set([
   "jobs run",
   "import crontab",
   "import eventbridge",
+  "import pg-boss",
+  "import graphile-worker",
   "console",
   "mcp",
   "dev",
