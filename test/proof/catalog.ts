@@ -38,6 +38,7 @@ import { sqsChaos } from "./cases/sqs-chaos.ts";
 import { taskflowWalk } from "./cases/taskflow-walk.ts";
 import { chainProof } from "./cases/chain.ts";
 import { eachProof } from "./cases/each.ts";
+import { newestProof } from "./cases/newest.ts";
 import { signalProof } from "./cases/signal.ts";
 import { thenProof } from "./cases/then.ts";
 import { timeCapsule } from "./cases/time-capsule.ts";
@@ -84,6 +85,7 @@ export const proofs: readonly Proof[] = [
   newVersion,
   thenProof,
   eachProof,
+  newestProof,
   signalProof,
   chainProof,
   timeCapsule,

@@ -76,6 +76,8 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   "rows-key": [{ file: "/src/run/run-each.ts", from: "${ownKey(row)}`", to: "${ownKey(row)}:${scope.job.attempt}`" }],
   /** The rows of a task that is canceled go on. */
   "rows-cancel": [{ file: "/src/postgres/sql/rows.ts", from: "and r.state = 'RUNNING'", to: "and false" }],
+  /** A worker fails what its release does not define, instead of leaving it to a newer one. */
+  "unknown-kind": [{ file: "/src/run/handler.ts", from: "waitMsMax: workerLimits.unknownKindMs", to: "waitMsMax: 0" }],
   /** A release does not look whether the signal has come. */
   "early-signal": [{ file: "/src/postgres/sql/release.ts", from: "${row}.signaled_at is not null", to: "false" }],
   /** A chain fires at each time of the schedule before it, whether it is done or not. */

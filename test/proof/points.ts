@@ -35,3 +35,6 @@ export const batchSizes = { max: 5, wait: "1s", waitMs: 1_000 } as const;
 export const debounceTimes = { for: "1s", max: "3s", maxMs: 3_000 } as const;
 /** Rows of a run of the case `each`. */
 export const eachRows = 40;
+/** Which release of the case `newest` a process runs. */
+export const newestVariable = "BELFRY_PROOF_NEWEST";
+export const isNewest = (): boolean => process.env[newestVariable] === "1";
