@@ -221,6 +221,24 @@ describe("the checker sees", () => {
       },
       /C12 2 jobs of cap:mail ran at once; the cap is 1/,
     ],
+    [
+      "a time that is judged too well",
+      {
+        occurrences: [{ scheduleId: "nightly", nominalAt: -5_000, outcome: "FIRED", reason: null, jobId: "1" }],
+        objectives: [
+          {
+            scheduleId: "nightly",
+            promised: "on time" as const,
+            withinMs: 1_000,
+            from: -9_000,
+            until: 0,
+            times: 1,
+            missed: 0,
+          },
+        ],
+      },
+      /C14 nightly, on time 1000 ms: 0 of 1 missed instead of 1 of 1/,
+    ],
   ])("%s", (_name, over, expected) => {
     expect(broken(over).join("\n")).toMatch(expected);
   });

@@ -12,6 +12,7 @@ import { flowControl } from "./flow-control.ts";
 import { followedTimes } from "./followed-times.ts";
 import { joined } from "./joined.ts";
 import { fenceTokens } from "./locks.ts";
+import { objectives } from "./objectives.ts";
 import { slots } from "./slots.ts";
 import { nominalTimes, onlyLatest } from "./times.ts";
 
@@ -33,5 +34,6 @@ export function checkInvariants(evidence: Evidence): readonly Violation[] {
     ...slots(evidence),
     ...joined(evidence),
     ...flowControl(evidence),
+    ...objectives(evidence),
   ];
 }

@@ -46,6 +46,9 @@ export interface Evidence {
   /** Left out where no kind has a field of flow control. */
   readonly flow?: FlowFacts;
 
+  /** As Postgres judges them; left out where it was not asked. */
+  readonly objectives?: readonly ObjectiveFact[];
+
   /** Nominal times that must have a row, by schedule; nothing else may have one. */
   readonly expectedTimes: ReadonlyMap<string, readonly number[]>;
   /** Which kinds hold one slot of which group, and how many may run at once. */
@@ -207,6 +210,17 @@ export interface OccurrenceFact {
   readonly outcome: string;
   readonly reason: string | null;
   readonly jobId: string | null;
+}
+
+/** How many of the times that were due after `from` and until `until` count, and missed what is promised. */
+export interface ObjectiveFact {
+  readonly scheduleId: string;
+  readonly promised: "on time" | "ends within";
+  readonly withinMs: number;
+  readonly from: number;
+  readonly until: number;
+  readonly times: number;
+  readonly missed: number;
 }
 
 /** A schedule that follows another one on success, from its first time on. */

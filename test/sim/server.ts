@@ -11,7 +11,7 @@ export const dispatchWindowMs = 15_000;
 /** What a server's tables show: the part of the evidence that no process remembers. */
 export interface TableFacts extends Pick<
   Evidence,
-  "transactional" | "jobs" | "events" | "attempts" | "slots" | "openBatches" | "occurrences" | "runs"
+  "transactional" | "objectives" | "jobs" | "events" | "attempts" | "slots" | "openBatches" | "occurrences" | "runs"
 > {
   /** Up to which instant each schedule has decided its times. */
   readonly decidedUntil: ReadonlyMap<string, number>;

@@ -1,6 +1,9 @@
 import type pg from "pg";
+import type { z } from "zod";
+import { readJudgedTimes } from "../../../src/insight/objectives.ts";
 import type { JobId } from "../../../src/machine/job.ts";
-import type { JobFact, RunFact } from "../../invariants/evidence.ts";
+import type { ScheduleRow } from "../../../src/machine/schedule.ts";
+import type { JobFact, ObjectiveFact, RunFact } from "../../invariants/evidence.ts";
 import { readTables, type JobRow, type Tables } from "../../proof/tables.ts";
 import { labelsOf } from "../labels.ts";
 import type { ScheduleFound, TableFacts } from "../server.ts";
@@ -21,8 +24,37 @@ export async function factsOf(pool: pg.Pool): Promise<TableFacts> {
     runs: runFacts(tables),
     openBatches: tables.outbox,
     transactional: effects.map((row) => ({ key: "tx", ...row })),
+    objectives: await objectiveFacts(pool),
     decidedUntil: new Map(schedules.map(({ id, until }) => [id, until])),
   };
+}
+
+const promises = [
+  { promised: "on time", withinMs: 3_000 },
+  { promised: "ends within", withinMs: 5_000 },
+] as const;
+const overMs = 3_600_000;
+
+/** Of schedules whose jobs are no runs. */
+async function objectiveFacts(pool: pg.Pool): Promise<readonly ObjectiveFact[]> {
+  const facts: ObjectiveFact[] = [];
+  for (const { promised, withinMs } of promises) {
+    const [onTimeMs, endsWithinMs] = promised === "on time" ? [withinMs, null] : [null, withinMs];
+    const objective = { onTimeMs, endsWithinMs, share: 0.99, overMs };
+    const rows = ["minutely", "often", "lined", "newest"].map(
+      (id) => ({ id, spec: { objective } }) as unknown as ScheduleRow,
+    );
+    const judged = await pool.query<z.infer<typeof readJudgedTimes.row>>(
+      readJudgedTimes.text,
+      readJudgedTimes.params({ rows, isWhole: true }),
+    );
+    facts.push(
+      ...judged.rows.map(({ schedule, until, times: [times = 0], missed: [missed = 0] }) => {
+        return { scheduleId: schedule, promised, withinMs, from: until - overMs, until, times, missed };
+      }),
+    );
+  }
+  return facts;
 }
 
 /** For the end of a job counts when it was asked for: a retry moves the due time. */
