@@ -7,6 +7,7 @@ import type { FailurePolicy, RunState } from "../../src/machine/run.ts";
 import type { JoinRule } from "../../src/machine/join.ts";
 import type { State } from "../../src/machine/state.ts";
 import type { FlowFacts } from "./flow-control.ts";
+import type { ObjectiveFact } from "./objectives.ts";
 
 export interface Evidence {
   /** What clients asked for and were answered. */
@@ -210,17 +211,6 @@ export interface OccurrenceFact {
   readonly outcome: string;
   readonly reason: string | null;
   readonly jobId: string | null;
-}
-
-/** How many of the times that were due after `from` and until `until` count, and missed what is promised. */
-export interface ObjectiveFact {
-  readonly scheduleId: string;
-  readonly promised: "on time" | "ends within";
-  readonly withinMs: number;
-  readonly from: number;
-  readonly until: number;
-  readonly times: number;
-  readonly missed: number;
 }
 
 /** A schedule that follows another one on success, from its first time on. */

@@ -1,5 +1,16 @@
 import { isFinal } from "../../src/machine/state.ts";
-import type { EventFact, Evidence, ObjectiveFact, OccurrenceFact, Violation } from "./evidence.ts";
+import type { EventFact, Evidence, OccurrenceFact, Violation } from "./evidence.ts";
+
+/** How many of the times that were due after `from` and until `until` count, and missed what is promised. */
+export interface ObjectiveFact {
+  readonly scheduleId: string;
+  readonly promised: "on time" | "ends within";
+  readonly withinMs: number;
+  readonly from: number;
+  readonly until: number;
+  readonly times: number;
+  readonly missed: number;
+}
 
 const uncounted = ["paused", "disabled", "excluded", "dst-gap", "deleted", "withdrawn", "canceled"];
 
