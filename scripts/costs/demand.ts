@@ -1,5 +1,5 @@
-import { assumed, jobUses, loads } from "./jobs.ts";
-import { usdOf } from "./prices.ts";
+import { jobUses, loads } from "./jobs.ts";
+import { assumed, usdOf } from "../../src/insight/prices.ts";
 
 /** What one job of a batch of ten costs, as `bench -- cost` measures it. */
 export interface JobCost {
@@ -38,7 +38,7 @@ const connectionsASandbox = 2;
 /** Of the worker, as `belfry.config.ts` gives it to a lane that says nothing. */
 const memoryMb = 512;
 export const longHandlerMs = 2_000;
-export const shortHandlerMs = 50;
+export const shortHandlerMs = assumed.handlerMs;
 /** Sends a second of one core, as docs/scale.md says; no test holds it. */
 const sendsACore = 12_000;
 
