@@ -18,6 +18,8 @@ export {
   RetryLater,
 } from "../define/errors.ts";
 export { sql } from "../define/query.ts";
+export { costsCsv, type CostsOptions, readCosts } from "./costs.ts";
+export type { CostListReply as Costs } from "../insight/costs.ts";
 
 export type { Duration } from "../calendar/duration.ts";
 export type {

@@ -24,6 +24,8 @@ import { createLog, hidingLog } from "../aws/telemetry/log.ts";
 import { createMetrics } from "../aws/telemetry/metrics.ts";
 import { type SensitiveKinds, sensitiveKinds } from "../api/sensitive.ts";
 import { loadApps } from "./apps.ts";
+import { bindCosts } from "./costs.ts";
+import { costFacts } from "../stage/cost-facts.ts";
 import type { Config } from "../stage/config.ts";
 import { checkApps } from "../define/check.ts";
 import { type AppDefinition, type Registry, registry as registryOf } from "../define/definition.ts";
@@ -105,6 +107,9 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   };
   const client = createClient(ports, { stage: config.stage.name });
   bindClient(client);
+  const { stage, databaseUsd } = config;
+  const facts = costFacts({ stage: stage.name, lanes: topology.lanes, jobs: registry.jobs.values(), databaseUsd });
+  bindCosts({ insight, facts, now: () => ports.store.now() });
   return {
     ports,
     insight,
@@ -133,6 +138,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
     },
     async close() {
       bindClient(null);
+      bindCosts(null);
       ports.metrics.flush();
       sqs.destroy();
       dynamodb.destroy();

@@ -18,6 +18,9 @@ import type { AppDefinition, Registry } from "../define/definition.ts";
 import { DefinitionProblems } from "../define/problem.ts";
 import { createClient } from "../run/enqueue.ts";
 import { signalRun } from "../run/signal-run.ts";
+import { bindCosts } from "../compose/costs.ts";
+import { stageDefaults } from "../stage/stages.ts";
+import { costFacts } from "../stage/cost-facts.ts";
 import { bindClient, type EnqueueClient } from "../machine/client.ts";
 import type { JobId, JobView, Json, RunId } from "../machine/job.ts";
 import type { Ports } from "../machine/ports.ts";
@@ -152,6 +155,8 @@ async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage
   await insight.run(writeKinds, driver.registry);
   await installDefinitions(ports, driver.registry, { stage });
   bindClient(knowing(driver.registry, createClient(ports, { stage })));
+  const facts = costFacts({ stage, lanes: [{ name: "default", memoryMb: stageDefaults.workerMemoryMb }], jobs: driver.registry.jobs.values(), databaseUsd: null });
+  bindCosts({ insight, facts, now: () => store.now() });
   const { AWS_REGION: region = "us-east-1" } = process.env;
   const restore = withEnvironment({ DATABASE_URL: made.url, AWS_REGION: region });
   return {
@@ -174,6 +179,7 @@ async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage
     crash: (where) => faults.crash(where),
     async [Symbol.asyncDispose]() {
       bindClient(null);
+      bindCosts(null);
       restore();
       isOpen = false;
       await driver.stop();
