@@ -28,6 +28,10 @@ ${await schedulerPart(stages)}
 ${kindPart((await synthesized("prod")).topology)}
 ${fargatePart()}
 ${archivePart()}
+## What a kind, a schedule or a customer costs
+
+\`belfry costs\` says it of your own jobs, by these prices and what each attempt used: [costs](guides/costs.md).
+
 ## What the million assumes
 
 A job succeeds at its first try. Its handler takes 50 ms on Lambda (an invocation ${assumed.invocationMs} ms) and calls nothing that is paid for. ${assumed.logBytesAJob} bytes of log a job

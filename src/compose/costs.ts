@@ -1,8 +1,13 @@
-import { type CostFacts, costPeriod, type CostsAsked, costTable, readCosts as read } from "../insight/costs.ts";
-import type { CostListReply as Costs } from "../insight/costs.ts";
+import {
+  type CostFacts,
+  type CostListReply as Costs,
+  costPeriod,
+  type CostsAsked,
+  costTable,
+  readCosts as read,
+} from "../insight/costs.ts";
 import type { Database } from "../insight/sql-query.ts";
 import type { Instant } from "../machine/job.ts";
-import type { Tx } from "../machine/transaction.ts";
 import { csv } from "../outside/csv.ts";
 
 export interface CostsOptions {
@@ -31,16 +36,16 @@ export function bindCosts(source: CostSource | null): void {
 }
 
 /**
- * What jobs cost, estimated by list prices: as `GET /costs`. @param tx of `ctx.tx`.
+ * What jobs cost, estimated by list prices: as `GET /costs`.
  * @throws RangeError for days that are no period; Error outside of a handler.
  */
-export async function readCosts(tx: Tx, { from, to, by = "kind", databaseUsd }: CostsOptions = {}): Promise<Costs> {
+export async function readCosts({ from, to, by = "kind", databaseUsd }: CostsOptions = {}): Promise<Costs> {
   const source = place[bound];
   if (!source)
     throw new Error("readCosts() works in a handler: elsewhere ask GET /costs of the API, or `belfry costs`");
   const { insight, facts } = source;
   const now = await source.now();
-  return await read(insight.within(tx), {
+  return await read(insight, {
     asked: { ...costPeriod({ from, to }, now), by, kinds: null },
     facts: databaseUsd === undefined ? facts : { ...facts, databaseUsd },
     now,

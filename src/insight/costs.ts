@@ -1,5 +1,6 @@
 /** What jobs cost by what they used and by list prices: an estimate, which says what it leaves out. */
 import { z } from "zod";
+import { contractLimits } from "../machine/contract-limits.ts";
 import type { Instant } from "../machine/job.ts";
 import { dayMs, hourMs } from "../machine/units.ts";
 import { count } from "./atoms.ts";
@@ -89,6 +90,10 @@ select case when nth <= $4 and name <> '(others)' then name end as name, count(*
   sum(gb_hours) as "gbHours"
 from ranked group by 1 order by min(nth)`);
 
+/** In UTC. */
+export const dayPattern = String.raw`^\d{4}-\d{2}-\d{2}$`;
+const day = z.string().regex(new RegExp(dayPattern));
+
 const usd = z.object({
   lambda: amount.describe("Calls of workers and their time."),
   fargate: amount,
@@ -106,8 +111,8 @@ export const costList = z
   .object({
     stage: z.string(),
     region: z.string().describe("Whose prices they are."),
-    from: z.iso.date(),
-    to: z.iso.date().describe("The first day that is not in it."),
+    from: day,
+    to: day.describe("The first day that is not in it."),
     by: z.enum(["kind", "schedule", "key"]),
     groups: z
       .array(line.extend({ name: z.string().describe("Empty: of no schedule, or without a key.") }))
@@ -230,7 +235,7 @@ export function costPeriod(
     throw new RangeError(
       `from is ${start} and to is ${end}: to must be a later day, as it is the first that does not count`,
     );
-  const daysMax = insightLimits.usageMs / dayMs;
+  const daysMax = contractLimits.usageMs / dayMs;
   if (days > daysMax)
     throw new RangeError(`from is ${start} and to is ${end}: they must be at most ${daysMax} days apart`);
   return { from: start, to: end };

@@ -117,9 +117,6 @@ export const insightLimits = {
   kindFigureHoursMax: 2_160,
   hourCountsMs: 90 * 24 * hourMs,
   rollUpRowsMax: 5_000,
-  /** Rows of what a day's jobs used that have a schedule or a key: those of further ones count as others. */
-  usageRowsADayMax: 5_000,
-  usageMs: 400 * dayMs,
   /** Groups of one look at costs, the dearest first. */
   costGroupsMax: 500,
   /** Removed schedules that one pass looks at. */

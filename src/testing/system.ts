@@ -155,7 +155,12 @@ async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage
   await insight.run(writeKinds, driver.registry);
   await installDefinitions(ports, driver.registry, { stage });
   bindClient(knowing(driver.registry, createClient(ports, { stage })));
-  const facts = costFacts({ stage, lanes: [{ name: "default", memoryMb: stageDefaults.workerMemoryMb }], jobs: driver.registry.jobs.values(), databaseUsd: null });
+  const facts = costFacts({
+    stage,
+    lanes: [{ name: "default", memoryMb: stageDefaults.workerMemoryMb }],
+    jobs: driver.registry.jobs.values(),
+    databaseUsd: null,
+  });
   bindCosts({ insight, facts, now: () => store.now() });
   const { AWS_REGION: region = "us-east-1" } = process.env;
   const restore = withEnvironment({ DATABASE_URL: made.url, AWS_REGION: region });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { costList, costPeriod, readCosts } from "../../insight/costs.ts";
+import { costList, costPeriod, dayPattern, readCosts } from "../../insight/costs.ts";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
@@ -12,7 +12,7 @@ const day = (description: string) =>
   z.iso
     .date("must be a day in UTC: 2026-11-01")
     .optional()
-    .meta({ description, as: { type: "string", format: "date" } });
+    .meta({ description, as: { type: "string", pattern: dayPattern } });
 
 const costsQuery = z.strictObject({
   from: day("The first day, in UTC; default: the first of the month."),

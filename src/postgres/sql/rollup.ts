@@ -1,6 +1,7 @@
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { hourBuckets } from "../../insight/kind-figures.ts";
 import { durationBuckets } from "../../insight/kind-totals.ts";
+import { contractLimits } from "../../machine/contract-limits.ts";
 import { keptStatement, statement } from "../statement.ts";
 
 /** The first time: nothing that happened before is added up. Locks the new row only. */
@@ -100,7 +101,7 @@ with moves as materialized (
     case when num_nulls(turn, slot_keys) < 2 then belfry.usage_key(turn, slot_keys) else '' end as key,
     count(*) filter (where to_state = 'RUNNING') as attempts,
     coalesce(sum(1 / together::float8) filter (where to_state = 'RUNNING'), 0) as calls,
-    coalesce(sum(seconds) * 1000, 0) as run_ms, coalesce(sum(greatest(seconds, 60)) * 1000, 0) as minute_ms
+    coalesce(sum(seconds) * 1000, 0) as run_ms, coalesce(sum(greatest(seconds, 60)) filter (where seconds is not null) * 1000, 0) as minute_ms
   from moves where from_state = 'RUNNING' or to_state = 'RUNNING' group by 1, 2, 3, 4, 5
 ), used_new as materialized (
   select day, kind, lane, schedule_id, key, row_number() over (partition by day order by kind, lane, schedule_id, key) as nth
@@ -170,8 +171,17 @@ select count(*)::int as events from moves`);
 
 /** Its values, for the events of the transactions from `from` up to `upto` whose ids begin at `first`. */
 export function addUpOf({ from, upto, first }: { from: string; upto: string; first: string }): unknown[] {
-  const { slowTryMs, lateStartMs, usageRowsADayMax } = insightLimits;
-  return [from, upto, durationBuckets, slowTryMs / 1_000, lateStartMs / 1_000, hourBuckets, first, usageRowsADayMax];
+  const { slowTryMs, lateStartMs } = insightLimits;
+  return [
+    from,
+    upto,
+    durationBuckets,
+    slowTryMs / 1_000,
+    lateStartMs / 1_000,
+    hourBuckets,
+    first,
+    contractLimits.usageRowsADayMax,
+  ];
 }
 
 /** What the batches of an attempt did; its own row, because the attempt may end in any way. Locks the new row only. */
