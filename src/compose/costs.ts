@@ -7,7 +7,8 @@ import {
   readCosts as read,
 } from "../insight/costs.ts";
 import type { Database } from "../insight/sql-query.ts";
-import type { Instant } from "../machine/job.ts";
+import type { Store } from "../machine/store.ts";
+import { costFacts } from "../stage/cost-facts.ts";
 import { csv } from "../outside/csv.ts";
 
 export interface CostsOptions {
@@ -21,18 +22,19 @@ export interface CostsOptions {
   readonly databaseUsd?: number;
 }
 
-export interface CostSource {
+interface CostSource {
   readonly insight: Database;
   readonly facts: CostFacts;
-  now(): Promise<Instant>;
+  readonly store: Pick<Store, "now">;
 }
 
 const bound: unique symbol = Symbol.for("belfry.costs@1");
 /** One for all copies of Belfry in the process. */
-const place = globalThis as { [bound]?: CostSource | null };
+const place = globalThis as { [bound]?: CostSource };
 
-export function bindCosts(source: CostSource | null): void {
-  place[bound] = source;
+/** Makes `readCosts()` work in this process. */
+export function bindCosts({ insight, store }: Omit<CostSource, "facts">, of: Parameters<typeof costFacts>[0]): void {
+  place[bound] = { insight, store, facts: costFacts(of) };
 }
 
 /**
@@ -41,10 +43,10 @@ export function bindCosts(source: CostSource | null): void {
  */
 export async function readCosts({ from, to, by = "kind", databaseUsd }: CostsOptions = {}): Promise<Costs> {
   const source = place[bound];
-  if (!source)
+  if (source === undefined)
     throw new Error("readCosts() works in a handler: elsewhere ask GET /costs of the API, or `belfry costs`");
-  const { insight, facts } = source;
-  const now = await source.now();
+  const { insight, facts, store } = source;
+  const now = await store.now();
   return await read(insight, {
     asked: { ...costPeriod({ from, to }, now), by, kinds: null },
     facts: databaseUsd === undefined ? facts : { ...facts, databaseUsd },

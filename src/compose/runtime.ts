@@ -25,7 +25,6 @@ import { createMetrics } from "../aws/telemetry/metrics.ts";
 import { type SensitiveKinds, sensitiveKinds } from "../api/sensitive.ts";
 import { loadApps } from "./apps.ts";
 import { bindCosts } from "./costs.ts";
-import { costFacts } from "../stage/cost-facts.ts";
 import type { Config } from "../stage/config.ts";
 import { checkApps } from "../define/check.ts";
 import { type AppDefinition, type Registry, registry as registryOf } from "../define/definition.ts";
@@ -107,9 +106,11 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   };
   const client = createClient(ports, { stage: config.stage.name });
   bindClient(client);
-  const { stage, databaseUsd } = config;
-  const facts = costFacts({ stage: stage.name, lanes: topology.lanes, jobs: registry.jobs.values(), databaseUsd });
-  bindCosts({ insight, facts, now: () => ports.store.now() });
+  const { databaseUsd, stage } = config;
+  bindCosts(
+    { insight, ...ports },
+    { stage: stage.name, lanes: topology.lanes, jobs: apps.flatMap(({ jobs }) => jobs), databaseUsd },
+  );
   return {
     ports,
     insight,
@@ -138,7 +139,6 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
     },
     async close() {
       bindClient(null);
-      bindCosts(null);
       ports.metrics.flush();
       sqs.destroy();
       dynamodb.destroy();

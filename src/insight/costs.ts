@@ -185,7 +185,12 @@ function lineOf(row: Figures & { readonly attemptsOfAll: number }, databaseUsd: 
 }
 
 const noCost: CostLine = {
-  ...{ attempts: 0, calls: 0, runMs: 0, gbSeconds: 0, vcpuHours: 0, gbHours: 0 },
+  attempts: 0,
+  calls: 0,
+  runMs: 0,
+  gbSeconds: 0,
+  vcpuHours: 0,
+  gbHours: 0,
   usd: { lambda: 0, fargate: 0, queues: 0, logs: 0, database: 0, total: 0 },
 };
 

@@ -20,7 +20,7 @@ import { createClient } from "../run/enqueue.ts";
 import { signalRun } from "../run/signal-run.ts";
 import { bindCosts } from "../compose/costs.ts";
 import { stageDefaults } from "../stage/stages.ts";
-import { costFacts } from "../stage/cost-facts.ts";
+import { defaultLane } from "../stage/topology.ts";
 import { bindClient, type EnqueueClient } from "../machine/client.ts";
 import type { JobId, JobView, Json, RunId } from "../machine/job.ts";
 import type { Ports } from "../machine/ports.ts";
@@ -117,6 +117,11 @@ export async function createTestSystem(options: TestSystemOptions): Promise<Test
   }
 }
 
+const testCosts = (stage: string) => {
+  const lanes = [{ name: defaultLane, memoryMb: stageDefaults.workerMemoryMb }];
+  return { stage, lanes, jobs: [], databaseUsd: null };
+};
+
 async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage: string): Promise<TestSystem> {
   const made = await testDatabase(apps, databaseUrl);
   const database = new Pool({ connectionString: made.url, max: 4 });
@@ -155,13 +160,7 @@ async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage
   await insight.run(writeKinds, driver.registry);
   await installDefinitions(ports, driver.registry, { stage });
   bindClient(knowing(driver.registry, createClient(ports, { stage })));
-  const facts = costFacts({
-    stage,
-    lanes: [{ name: "default", memoryMb: stageDefaults.workerMemoryMb }],
-    jobs: driver.registry.jobs.values(),
-    databaseUsd: null,
-  });
-  bindCosts({ insight, facts, now: () => store.now() });
+  bindCosts({ insight, store }, testCosts(stage));
   const { AWS_REGION: region = "us-east-1" } = process.env;
   const restore = withEnvironment({ DATABASE_URL: made.url, AWS_REGION: region });
   return {
@@ -184,7 +183,6 @@ async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage
     crash: (where) => faults.crash(where),
     async [Symbol.asyncDispose]() {
       bindClient(null);
-      bindCosts(null);
       restore();
       isOpen = false;
       await driver.stop();
