@@ -1,5 +1,13 @@
 import type { Aws } from "../../src/aws/aws-call.ts";
-import { assumed, million, region as pricedRegion, use, type Use, usdOf, workUses } from "../../src/insight/prices.ts";
+import {
+  assumptions,
+  million,
+  region as pricedRegion,
+  use,
+  type Use,
+  usdOf,
+  workUses,
+} from "../../src/insight/prices.ts";
 
 /** Of the API's function, and what one request of it is assumed to take. */
 const apiMemoryMb = 512;
@@ -16,7 +24,7 @@ export function billOf({ jobs, calls, memoryMb }: { jobs: number; calls: number;
   const ofJobs = workUses({
     attempts: jobs,
     calls: jobs,
-    gbSeconds: gbSeconds(jobs * assumed.invocationMs, memoryMb),
+    gbSeconds: gbSeconds(jobs * assumptions.invocationMs, memoryMb),
   });
   const ofApi = [
     use("Lambda, requests", calls / million, "requests of the API"),

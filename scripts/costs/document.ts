@@ -1,10 +1,10 @@
 import { ofType } from "../../infra/checks/template.ts";
-import { jobTaskSize } from "../../src/stage/topology.ts";
+import { jobTaskSize } from "../../src/define/task-size.ts";
 import { archiveCosts, archived } from "./archive.ts";
 import { schedulerPart } from "./passes.ts";
 import { kindPart } from "./kinds.ts";
 import { jobUses, type Load, loads, metricUses } from "./jobs.ts";
-import { assumed, hoursAMonth, prices, region, taskUses, type Use, usdOf } from "../../src/insight/prices.ts";
+import { assumptions, hoursAMonth, prices, region, taskUses, type Use, usdOf } from "../../src/insight/prices.ts";
 import { idleUses } from "./resources.ts";
 import { type Synthesized, synthesized } from "./template.ts";
 import { useCases } from "./use-cases.ts";
@@ -34,8 +34,8 @@ ${archivePart()}
 
 ## What the million assumes
 
-A job succeeds at its first try. Its handler takes 50 ms on Lambda (an invocation ${assumed.invocationMs} ms) and calls nothing that is paid for. ${assumed.logBytesAJob} bytes of log a job
-and ${assumed.logBytesAnInvocation} an invocation. "Ten a batch" is how jobs come that are due together; "one at a time" is a job now and then.
+A job succeeds at its first try. Its handler takes 50 ms on Lambda (an invocation ${assumptions.invocationMs} ms) and calls nothing that is paid for. ${assumptions.logBytesAJob} bytes of log a job
+and ${assumptions.logBytesAnInvocation} an invocation. "Ten a batch" is how jobs come that are due together; "one at a time" is a job now and then.
 
 ## What is not in it
 

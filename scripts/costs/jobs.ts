@@ -1,6 +1,6 @@
 import type { Topology } from "../../src/stage/topology.ts";
 import { catalog, idleMetrics } from "../../src/aws/telemetry/catalog.ts";
-import { assumed, gb, million, use, type Use, workUses } from "../../src/insight/prices.ts";
+import { assumptions, gb, million, use, type Use, workUses } from "../../src/insight/prices.ts";
 
 /** How a million jobs are assumed to come. What a handler itself does and calls is the team's own. */
 export interface Load {
@@ -20,7 +20,7 @@ const networkBytesAnInvocation = 6_000;
 /** A million jobs that succeed at their first try: sent, received, run, deleted. */
 export function jobUses({ jobsABatch }: Load, memoryMb: number, hasGateway: boolean): readonly Use[] {
   const calls = million / jobsABatch;
-  const gbSeconds = (calls * (assumed.invocationMs / 1_000) * memoryMb) / 1_024;
+  const gbSeconds = (calls * (assumptions.invocationMs / 1_000) * memoryMb) / 1_024;
   return [
     ...workUses({ attempts: million, calls, gbSeconds }),
     ...(hasGateway ? [use("NAT gateway, data", (calls * networkBytesAnInvocation) / gb, "calls of AWS")] : []),

@@ -1,6 +1,6 @@
 import Table from "cli-table3";
 import colors from "picocolors";
-import { csv } from "../outside/csv.ts";
+import { csv } from "../insight/csv.ts";
 import type { CliError } from "./exit.ts";
 import { relativeTime } from "./times.ts";
 

@@ -24,7 +24,7 @@ import { createLog, hidingLog } from "../aws/telemetry/log.ts";
 import { createMetrics } from "../aws/telemetry/metrics.ts";
 import { type SensitiveKinds, sensitiveKinds } from "../api/sensitive.ts";
 import { loadApps } from "./apps.ts";
-import { bindCosts } from "./costs.ts";
+import { bindCosts } from "../insight/own-costs.ts";
 import type { Config } from "../stage/config.ts";
 import { checkApps } from "../define/check.ts";
 import { type AppDefinition, type Registry, registry as registryOf } from "../define/definition.ts";

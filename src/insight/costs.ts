@@ -1,11 +1,13 @@
 /** What jobs cost by what they used and by list prices: an estimate, which says what it leaves out. */
 import { z } from "zod";
+import type { JobDefinition } from "../define/definition.ts";
+import { jobTaskSize } from "../define/task-size.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { Instant } from "../machine/job.ts";
 import { dayMs, hourMs } from "../machine/units.ts";
 import { count } from "./atoms.ts";
 import { insightLimits } from "./insight-limits.ts";
-import { assumed, hoursAMonth, prices, region, usdOf, workUses } from "./prices.ts";
+import { assumptions, hoursAMonth, prices, region, usdOf, workUses } from "./prices.ts";
 import { type Database, sqlQuery } from "./sql-query.ts";
 
 /** What the jobs of a stage run on, as far as it has a price. */
@@ -18,8 +20,19 @@ export interface CostFacts {
   readonly databaseUsd: number | null;
 }
 
+/** As this release defines lanes and kinds. */
+export const costFacts = ({
+  jobs,
+  ...of
+}: Omit<CostFacts, "tasks"> & { readonly jobs: Iterable<JobDefinition> }): CostFacts => ({
+  ...of,
+  tasks: [...jobs].flatMap(({ id: kind, runOn, size }) =>
+    runOn === "fargate" ? { kind, ...(size ?? jobTaskSize) } : [],
+  ),
+});
+
 /** Whole days in UTC as YYYY-MM-DD, `to` without itself. */
-export interface CostsAsked {
+export interface CostQuestion {
   readonly from: string;
   readonly to: string;
   readonly by: "kind" | "schedule" | "key";
@@ -44,7 +57,7 @@ const figures = {
  * together each takes its part of the call: so the sum is the same by whatever they are grouped. Locks nothing.
  */
 export const readUsage = sqlQuery("usage", {
-  params: ({ asked, facts, databaseUsd }: { asked: CostsAsked; facts: CostFacts; databaseUsd: number }) => [
+  params: ({ asked, facts, databaseUsd }: { asked: CostQuestion; facts: CostFacts; databaseUsd: number }) => [
     asked.from,
     asked.to,
     asked.by,
@@ -55,7 +68,7 @@ export const readUsage = sqlQuery("usage", {
     facts.tasks.map(({ kind }) => kind),
     facts.tasks.map(({ cpu }) => cpu / 1_024),
     facts.tasks.map(({ memoryMb }) => memoryMb / 1_024),
-    (assumed.invocationMs - assumed.handlerMs) / 1_000,
+    (assumptions.invocationMs - assumptions.handlerMs) / 1_000,
     usdOf(workUses({ attempts: 1, calls: 0, gbSeconds: 0 })),
     usdOf(workUses({ attempts: 0, calls: 1, gbSeconds: 0 })),
     usdOf(workUses({ attempts: 0, calls: 0, gbSeconds: 1 })),
@@ -127,9 +140,9 @@ export const costList = z
   .meta({ id: "CostList" });
 export type CostListReply = z.infer<typeof costList>;
 
-export async function readCosts(
+export async function costsOf(
   database: Database,
-  { asked, facts, now }: { readonly asked: CostsAsked; readonly facts: CostFacts; readonly now: Instant },
+  { asked, facts, now }: { readonly asked: CostQuestion; readonly facts: CostFacts; readonly now: Instant },
 ): Promise<CostListReply> {
   const hours = Math.max(0, Math.min(now, Date.parse(asked.to)) - Date.parse(asked.from)) / hourMs;
   const databaseUsd = ((facts.databaseUsd ?? 0) * hours) / hoursAMonth;
@@ -156,8 +169,8 @@ export async function readCosts(
 const assumes = [
   `list prices of ${region}, before discounts, free tiers and taxes`,
   "a call of a worker takes as long as the mean of its jobs, of which each has its part",
-  `${assumed.invocationMs - assumed.handlerMs} ms of a call beside its handlers`,
-  `${assumed.logBytesAJob} bytes of log an attempt and ${assumed.logBytesAnInvocation} a call`,
+  `${assumptions.invocationMs - assumptions.handlerMs} ms of a call beside its handlers`,
+  `${assumptions.logBytesAJob} bytes of log an attempt and ${assumptions.logBytesAnInvocation} a call`,
   "an attempt counts on the day it started, its time on the day it ended",
   "kinds and lanes run as this release defines them",
 ];
@@ -201,32 +214,6 @@ const added = ({ usd: a, ...sum }: CostLine, { usd: b, ...more }: CostLine): Cos
 
 const plus = <T extends Readonly<Record<string, number>>>(a: T, b: T): T =>
   Object.fromEntries(Object.entries(a).map(([name, value]) => [name, value + (b[name] ?? 0)])) as T;
-
-/** A line for each group, what is not listed together in the last one. */
-export const costTable = ({ by, groups, others }: CostListReply) => ({
-  head: [
-    by,
-    "attempts",
-    "calls",
-    "run_hours",
-    "lambda_usd",
-    "fargate_usd",
-    "queues_usd",
-    "logs_usd",
-    "database_usd",
-    "usd",
-  ],
-  rows: [
-    ...groups.map((each) => ({ ...each, name: each.name === "" ? `(no ${by})` : each.name })),
-    ...(others === null ? [] : [{ ...others, name: `(${others.groups} others)` }]),
-  ].map(({ name, attempts, calls, runMs, usd: { lambda, fargate, queues, logs, database, total } }) => [
-    name,
-    String(attempts),
-    String(Number(calls.toFixed(3))),
-    (runMs / hourMs).toFixed(3),
-    ...[lambda, fargate, queues, logs, database, total].map((each) => each.toFixed(6)),
-  ]),
-});
 
 /** This month to now where nothing is said. @throws RangeError naming what is no period. */
 export function costPeriod(

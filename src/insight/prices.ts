@@ -73,8 +73,8 @@ export const stale = (table: Readonly<Record<string, Price>>, todayMs: number): 
 export const million = 1_000_000;
 export const gb = 1_000_000_000;
 
-/** What no row of a job tells. The handler of a call of `invocationMs` takes `handlerMs` of it: the rest is claim, settle and the way out. */
-export const assumed = { invocationMs: 80, handlerMs: 50, logBytesAJob: 500, logBytesAnInvocation: 1_500 } as const;
+/** What no row of a job says. The handler of a call of `invocationMs` takes `handlerMs` of it: the rest is claim, settle and the way out. */
+export const assumptions = { invocationMs: 80, handlerMs: 50, logBytesAJob: 500, logBytesAnInvocation: 1_500 } as const;
 
 /** What workers did: attempts that started, the calls of the function that claimed them, and how long these took. */
 export interface Work {
@@ -90,7 +90,7 @@ export const workUses = ({ attempts, calls, gbSeconds }: Work): readonly Use[] =
   use("Lambda ARM, duration", gbSeconds, "run time"),
   use(
     "CloudWatch logs, written",
-    (attempts * assumed.logBytesAJob + calls * assumed.logBytesAnInvocation) / gb,
+    (attempts * assumptions.logBytesAJob + calls * assumptions.logBytesAnInvocation) / gb,
     "logs and metrics",
   ),
 ];

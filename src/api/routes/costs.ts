@@ -1,12 +1,11 @@
 import { z } from "zod";
-import { costList, costPeriod, dayPattern, readCosts } from "../../insight/costs.ts";
+import { costFacts, costList, costPeriod, dayPattern, costsOf } from "../../insight/costs.ts";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { text } from "../query-fields.ts";
 import { kindsIn } from "../scope.ts";
-import { costFacts } from "../../stage/cost-facts.ts";
 
 const day = (description: string) =>
   z.iso
@@ -47,7 +46,7 @@ export function costsEndpoint({ insight, ports, stage = "dev", lanes, registry, 
       try {
         const asked = { ...costPeriod({ from, to }, now), by, kinds: kind === undefined ? kindsIn(within) : [kind] };
         const priced = given === undefined ? facts : { ...facts, databaseUsd: given };
-        return { status: 200, body: await readCosts(insight, { asked, facts: priced, now }) };
+        return { status: 200, body: await costsOf(insight, { asked, facts: priced, now }) };
       } catch (error) {
         if (error instanceof RangeError) throw new HttpProblem("invalid-time", error.message);
         throw error;

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { costTable } from "../../insight/costs.ts";
+import { costTable } from "../../insight/cost-table.ts";
 import { type Output, shownCsv, type World } from "../output.ts";
 import { readCommand } from "../read-command.ts";
 

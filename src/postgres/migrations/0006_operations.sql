@@ -96,28 +96,6 @@ create table belfry.hour (
   primary key (at, kind, lane, bucket)
 );
 
--- What a day's jobs used by kind, lane, schedule and key, added up from the events: what is priced. '' where there is none; '(others)'
--- in both columns for what would be one row too many of a day.
-create table belfry.usage (
-  day         date not null,                            -- in UTC
-  kind        text not null,
-  lane        text not null,
-  schedule_id text not null,
-  key         text not null,
-  attempts    bigint not null,                          -- that started
-  calls       float8 not null,                          -- of workers: a claim of n jobs is 1/n for each
-  run_ms      bigint not null,                          -- of the attempts that ended, whatever their end
-  minute_ms   bigint not null,                          -- the same, each taken for a minute at least
-  primary key (day, kind, lane, schedule_id, key)
-);
--- The key that a job is counted under: of its fairness, else of its first cap or rate by key.
-create function belfry.usage_key(turn text, slot_keys text[]) returns text language sql immutable parallel safe
-  return coalesce(
-    substring(turn from '^turn:[^#]*#-?\d+#(.+)$'),
-    (select substring(s from '^[^#]*#(.*)$') from unnest(slot_keys) with ordinality as k (s, place)
-     where s ~ '^(cap|rate):[^#]*#' order by place limit 1),
-    '');
-
 -- Totals by kind for the metrics page; they only grow.
 create table belfry.kind_total (
   kind             text primary key,

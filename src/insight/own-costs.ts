@@ -1,15 +1,11 @@
-import {
-  type CostFacts,
-  type CostListReply as Costs,
-  costPeriod,
-  type CostsAsked,
-  costTable,
-  readCosts as read,
-} from "../insight/costs.ts";
-import type { Database } from "../insight/sql-query.ts";
 import type { Store } from "../machine/store.ts";
-import { costFacts } from "../stage/cost-facts.ts";
-import { csv } from "../outside/csv.ts";
+import { costTable } from "./cost-table.ts";
+import { type CostFacts, costFacts, type CostListReply, costPeriod, type CostQuestion, costsOf } from "./costs.ts";
+import { csv } from "./csv.ts";
+import type { Database } from "./sql-query.ts";
+
+/** What `GET /costs` answers. */
+export type Costs = CostListReply;
 
 export interface CostsOptions {
   /** Days in UTC as YYYY-MM-DD. Default: this month, with today. */
@@ -17,7 +13,7 @@ export interface CostsOptions {
   /** The first day that is not in it. */
   readonly to?: string;
   /** What is added up. Default `kind`. */
-  readonly by?: CostsAsked["by"];
+  readonly by?: CostQuestion["by"];
   /** Of the database, a month. Default: what the deployment says, which knows the price of its own instance. */
   readonly databaseUsd?: number;
 }
@@ -47,7 +43,7 @@ export async function readCosts({ from, to, by = "kind", databaseUsd }: CostsOpt
     throw new Error("readCosts() works in a handler: elsewhere ask GET /costs of the API, or `belfry costs`");
   const { insight, facts, store } = source;
   const now = await store.now();
-  return await read(insight, {
+  return await costsOf(insight, {
     asked: { ...costPeriod({ from, to }, now), by, kinds: null },
     facts: databaseUsd === undefined ? facts : { ...facts, databaseUsd },
     now,
