@@ -96,26 +96,28 @@ with moves as materialized (
   on conflict (at, kind, lane, bucket) do update set waited = h.waited + excluded.waited, ran = h.ran + excluded.ran,
     failed = h.failed + excluded.failed
 ), used as materialized (
-  select (at at time zone 'UTC')::date as day, coalesce(kind, '(pruned)') as kind, coalesce(lane, '(pruned)') as lane,
-    coalesce(schedule_id, '') as schedule_id,
-    case when num_nulls(turn, slot_keys) < 2 then belfry.usage_key(turn, slot_keys) else '' end as key,
-    count(*) filter (where to_state = 'RUNNING') as attempts,
-    coalesce(sum(1 / together::float8) filter (where to_state = 'RUNNING'), 0) as calls,
-    coalesce(sum(seconds) * 1000, 0) as run_ms, coalesce(sum(greatest(seconds, 60)) filter (where seconds is not null) * 1000, 0) as minute_ms
-  from moves where from_state = 'RUNNING' or to_state = 'RUNNING' group by 1, 2, 3, 4, 5
+  select day, kind, lane, schedule_id, case when num_nulls(turn, slot_keys) < 2 then belfry.usage_key(turn, slot_keys) else '' end as key,
+    sum(attempts) as attempts, sum(calls) as calls, sum(run_ms) as run_ms, sum(minute_ms) as minute_ms
+  from (
+    select (at at time zone 'UTC')::date as day, coalesce(kind, '(pruned)') as kind, coalesce(lane, '(pruned)') as lane,
+      coalesce(schedule_id, '') as schedule_id, turn, slot_keys, count(*) filter (where to_state = 'RUNNING') as attempts,
+      coalesce(sum(1 / together::float8) filter (where to_state = 'RUNNING'), 0) as calls, coalesce(sum(seconds) * 1000, 0) as run_ms,
+      coalesce(sum(greatest(seconds, 60)) filter (where seconds is not null) * 1000, 0) as minute_ms
+    from moves where from_state = 'RUNNING' or to_state = 'RUNNING' group by 1, 2, 3, 4, 5, 6
+  ) by_slots group by 1, 2, 3, 4, 5
 ), used_new as materialized (
   select day, kind, lane, schedule_id, key, row_number() over (partition by day order by kind, lane, schedule_id, key) as nth
   from used u where (schedule_id, key) <> ('', '') and not exists (
     select from belfry.usage o
     where (o.day, o.kind, o.lane, o.schedule_id, o.key) = (u.day, u.kind, u.lane, u.schedule_id, u.key)
   )
+), used_days as materialized (
+  select day, (select count(*) from (
+    select from belfry.usage o where o.day = d.day and (o.schedule_id, o.key) <> ('', '') limit $8
+  ) kept) as rows
+  from (select distinct day from used_new) d
 ), used_others as materialized (
-  select n.* from used_new n
-  join (
-    select day, (select count(*) from (
-      select from belfry.usage o where o.day = d.day and (o.schedule_id, o.key) <> ('', '') limit $8
-    ) kept) as rows from (select distinct day from used_new) d
-  ) f on f.day = n.day and n.nth > $8 - f.rows
+  select n.* from used_new n join used_days d on d.day = n.day and n.nth > $8 - d.rows
 ), by_usage as (
   insert into belfry.usage as u (day, kind, lane, schedule_id, key, attempts, calls, run_ms, minute_ms)
   select day, kind, lane, case when o.nth is null then schedule_id else '(others)' end,
