@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { costs } from "./costs/document.ts";
 import { scalePage } from "./costs/scale.ts";
-import { prices, stale } from "./costs/prices.ts";
+import { prices, stale } from "../src/insight/prices.ts";
 
 export const target = new URL("../docs/costs.md", import.meta.url);
 export const scaleTarget = new URL("../docs/scale.md", import.meta.url);

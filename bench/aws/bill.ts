@@ -1,8 +1,14 @@
 import type { Aws } from "../../src/aws/aws-call.ts";
-import { assumed, jobUses } from "../../scripts/costs/jobs.ts";
-import { region as pricedRegion, type Use, usdOf } from "../../scripts/costs/prices.ts";
+import {
+  assumptions,
+  million,
+  region as pricedRegion,
+  use,
+  type Use,
+  usdOf,
+  workUses,
+} from "../../src/insight/prices.ts";
 
-const million = 1_000_000;
 /** Of the API's function, and what one request of it is assumed to take. */
 const apiMemoryMb = 512;
 const apiMs = 50;
@@ -14,13 +20,15 @@ export interface Bill {
 
 /** By list prices of one region and the assumptions of docs/costs.md; what the stage costs idle is not in it. */
 export function billOf({ jobs, calls, memoryMb }: { jobs: number; calls: number; memoryMb: number }): Bill {
-  const ofJobs = jobUses({ name: "one at a time", jobsABatch: 1 }, memoryMb, false).map((use) => ({
-    ...use,
-    amount: (use.amount * jobs) / assumed.jobs,
-  }));
-  const ofApi: readonly Use[] = [
-    { of: "Lambda, requests", amount: calls / million, what: "requests of the API" },
-    { of: "Lambda ARM, duration", amount: (calls * apiMs * apiMemoryMb) / 1_000 / 1_024, what: "requests of the API" },
+  const gbSeconds = (ms: number, mb: number): number => (ms * mb) / 1_000 / 1_024;
+  const ofJobs = workUses({
+    attempts: jobs,
+    calls: jobs,
+    gbSeconds: gbSeconds(jobs * assumptions.invocationMs, memoryMb),
+  });
+  const ofApi = [
+    use("Lambda, requests", calls / million, "requests of the API"),
+    use("Lambda ARM, duration", gbSeconds(calls * apiMs, apiMemoryMb), "requests of the API"),
   ];
   const uses = [...ofJobs, ...ofApi];
   return { uses, usd: usdOf(uses) };

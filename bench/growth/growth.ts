@@ -130,7 +130,7 @@ const steps = defineGraph({
     task("t1", { run: () => Promise.resolve(null) });
   },
 });
-const limits = { concurrency: 10, batchSize: 10, functionTimeoutSeconds: 900 };
+const limits = { concurrency: 10, batchSize: 10, functionTimeoutSeconds: 900, memoryMb: 512 };
 const lanes = ["default", "mail"].map((name) => ({ name, ...limits }));
 const app = defineApp({
   name: "kept",

@@ -101,6 +101,7 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
   ],
   listUpcoming: [get("/upcoming?hours=1"), get("/upcoming?hours=24")],
   listObjectives: [get("/objectives")],
+  getCosts: [get("/costs"), get("/costs?by=schedule"), get("/costs?by=key")],
   simulateSchedules: [get("/simulation?days=1")],
   getNight: [get("/night"), get("/night?by=kind"), get("/night?by=lane")],
   listOccurrences: [get("/schedules/kept-1/occurrences")],

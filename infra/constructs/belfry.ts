@@ -16,7 +16,7 @@ import type { BelfryProps } from "./belfry-props.ts";
 import { addBudget } from "./budget.ts";
 import { addDatabaseEvents } from "./database-events.ts";
 import { Archive } from "./archive.ts";
-import { createDatabase, smallDatabase } from "./database-choice.ts";
+import { createDatabase, type DatabaseProps, priceOf, smallDatabase } from "./database-choice.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
 import { FargateJobs } from "./fargate-jobs.ts";
 import { finish } from "./finish.ts";
@@ -90,7 +90,7 @@ export class Belfry extends Construct implements IConnectable {
     this.lanes = topology.lanes.map((lane) => new Lane(this, `Lane-${lane.name}`, { lane, topology, key }));
     const fakes = props.fakes?.(this) ?? null;
     const environment = {
-      ...sharedEnvironment(this, locks),
+      ...sharedEnvironment(this, locks, props.database ?? smallDatabase),
       ...sealsEnvironment(this, props.seals),
       ...fakes?.environment,
     };
@@ -263,7 +263,11 @@ const runningTypes = /^AWS::(Lambda::Function|Events::Rule|ECS::(TaskDefinition|
 const runs = (scope: Construct): readonly Construct[] =>
   scope.node.findAll().filter((each) => "cfnResourceType" in each && runningTypes.test(String(each.cfnResourceType)));
 
-function sharedEnvironment(belfry: Belfry, locks: LockTable): Readonly<Record<string, string>> {
+function sharedEnvironment(
+  belfry: Belfry,
+  locks: LockTable,
+  database: DatabaseProps,
+): Readonly<Record<string, string>> {
   const { topology, lanes, system } = belfry;
   // A job of one lane may enqueue for any other.
   const urls = Object.fromEntries(lanes.map((lane) => [lane.name, lane.queue.queueUrl]));
@@ -273,6 +277,7 @@ function sharedEnvironment(belfry: Belfry, locks: LockTable): Readonly<Record<st
     ...(topology.cell === undefined ? {} : { BELFRY_CELL: String(topology.cell) }),
     BELFRY_QUEUE_URLS: Stack.of(belfry).toJsonString(urls),
     BELFRY_LOCK_TABLE: locks.table.tableName,
+    ...priceOf(database),
   };
 }
 

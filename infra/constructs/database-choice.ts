@@ -1,4 +1,5 @@
 import type { Construct } from "constructs";
+import { databaseUses, priceNamed, usdOf } from "../../src/insight/prices.ts";
 import type { Topology } from "../../src/stage/topology.ts";
 import { type AuroraProps, type AuroraServerlessProps, makeAurora } from "./aurora.ts";
 import type { Database } from "./database.ts";
@@ -51,4 +52,11 @@ export function createDatabase(
     make: (within, place) =>
       database.kind === "instance" ? makeInstance(within, database, place) : makeAurora(within, database, place),
   });
+}
+
+/** A month of it, for what `belfry costs` says; nothing where its class has no price or it is no instance. */
+export function priceOf(database: DatabaseProps): { readonly BELFRY_DATABASE_USD?: string } {
+  const instance = database.kind === "instance" ? priceNamed(`RDS ${database.instanceClass}`) : null;
+  if (database.kind !== "instance" || instance === null) return {};
+  return { BELFRY_DATABASE_USD: usdOf(databaseUses(instance, database.storageGb, database.multiAz)).toFixed(2) };
 }

@@ -1,4 +1,4 @@
-import { type PriceName, type Use, usdOf } from "./prices.ts";
+import { use, usdOf } from "../../src/insight/prices.ts";
 
 /**
  * Of a million jobs with payloads of 40 bytes that came one at a time, so with three events each; the first try of each succeeded.
@@ -7,7 +7,6 @@ import { type PriceName, type Use, usdOf } from "./prices.ts";
 export const archived = { objects: 5_000, bytesAJob: 113 } as const;
 
 const gb = (archived.bytesAJob * 1_000_000) / 1_000_000_000;
-const use = (of: PriceName, amount: number, what: string): Use => ({ of, amount, what });
 
 export const archiveCosts = (): readonly (readonly [what: string, usd: number])[] => [
   ["written", usdOf([use("S3, writes", archived.objects / 1_000, "writes")])],

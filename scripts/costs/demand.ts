@@ -1,5 +1,5 @@
-import { assumed, jobUses, loads } from "./jobs.ts";
-import { usdOf } from "./prices.ts";
+import { jobUses, loads } from "./jobs.ts";
+import { assumptions, usdOf } from "../../src/insight/prices.ts";
 
 /** What one job of a batch of ten costs, as `bench -- cost` measures it. */
 export interface JobCost {
@@ -38,13 +38,13 @@ const connectionsASandbox = 2;
 /** Of the worker, as `belfry.config.ts` gives it to a lane that says nothing. */
 const memoryMb = 512;
 export const longHandlerMs = 2_000;
-export const shortHandlerMs = 50;
+export const shortHandlerMs = assumptions.handlerMs;
 /** Sends a second of one core, as docs/scale.md says; no test holds it. */
 const sendsACore = 12_000;
 
 /** Handlers of a batch run side by side; claim and settle are around them. */
 export const secondsOfBatch = (handlerMs: number): number =>
-  (handlerMs + assumed.invocationMs - shortHandlerMs) / 1_000;
+  (handlerMs + assumptions.invocationMs - shortHandlerMs) / 1_000;
 
 export function demandOf(cost: JobCost, jobsADay: number): Demand {
   const peakPerSecond = (jobsADay / 86_400) * peakFactor;

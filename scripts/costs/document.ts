@@ -1,10 +1,10 @@
 import { ofType } from "../../infra/checks/template.ts";
-import { jobTaskSize } from "../../src/stage/topology.ts";
+import { jobTaskSize } from "../../src/define/task-size.ts";
 import { archiveCosts, archived } from "./archive.ts";
 import { schedulerPart } from "./passes.ts";
 import { kindPart } from "./kinds.ts";
-import { assumed, jobUses, type Load, loads, metricUses, taskUses } from "./jobs.ts";
-import { hoursAMonth, prices, region, type Use, usdOf } from "./prices.ts";
+import { jobUses, type Load, loads, metricUses } from "./jobs.ts";
+import { assumptions, hoursAMonth, prices, region, taskUses, type Use, usdOf } from "../../src/insight/prices.ts";
 import { idleUses } from "./resources.ts";
 import { type Synthesized, synthesized } from "./template.ts";
 import { useCases } from "./use-cases.ts";
@@ -17,7 +17,7 @@ export async function costs(): Promise<string> {
   const parts = all.map(([name, stage]) => stagePart(name, stage));
   return `# What it costs
 
-<!-- Written by \`node scripts/costs.ts\` from the synthesized templates and scripts/costs/prices.ts; a test compares them. -->
+<!-- Written by \`node scripts/costs.ts\` from the synthesized templates and src/insight/prices.ts; a test compares them. -->
 
 List prices of ${region} in USD, before free tiers, discounts and taxes; a month has 730 hours. They are estimates from public price
 lists: nothing here was compared with a bill, and no program read AWS's own list. Each price has the day it was last gone over and the
@@ -28,10 +28,14 @@ ${await schedulerPart(stages)}
 ${kindPart((await synthesized("prod")).topology)}
 ${fargatePart()}
 ${archivePart()}
+## What a kind, a schedule or a customer costs
+
+\`belfry costs\` says it of your own jobs, by these prices and what each attempt used: [costs](guides/costs.md).
+
 ## What the million assumes
 
-A job succeeds at its first try. Its handler takes 50 ms on Lambda (an invocation ${assumed.invocationMs} ms) and calls nothing that is paid for. ${assumed.logBytesAJob} bytes of log a job
-and ${assumed.logBytesAnInvocation} an invocation. "Ten a batch" is how jobs come that are due together; "one at a time" is a job now and then.
+A job succeeds at its first try. Its handler takes 50 ms on Lambda (an invocation ${assumptions.invocationMs} ms) and calls nothing that is paid for. ${assumptions.logBytesAJob} bytes of log a job
+and ${assumptions.logBytesAnInvocation} an invocation. "Ten a batch" is how jobs come that are due together; "one at a time" is a job now and then.
 
 ## What is not in it
 
@@ -54,11 +58,11 @@ ${Object.entries(prices)
 function fargatePart(): string {
   const { cpu, memoryMb } = jobTaskSize;
   const rows = [
-    ["1 task of a second (billed as a minute)", taskUses(1, 1 / 60)],
-    ["1,000 tasks of a second", taskUses(1_000, 1 / 60)],
-    ["1,000 tasks of ten minutes", taskUses(1_000, 10)],
-    ["1 task of an hour", taskUses(1, 60)],
-    ["1 task that never ends, a month", taskUses(1, hoursAMonth * 60)],
+    ["1 task of a second (billed as a minute)", 1],
+    ["1,000 tasks of a second", 1_000],
+    ["1,000 tasks of ten minutes", 10_000],
+    ["1 task of an hour", 60],
+    ["1 task that never ends, a month", hoursAMonth * 60],
   ] as const;
   return `## Jobs on Fargate
 
@@ -67,7 +71,7 @@ as above; its disk of 20 GB is included. In a stage whose network is \`small\` e
 
 | | USD |
 |---|---|
-${rows.map(([what, uses]) => `| ${what} | ${usdOf(uses).toFixed(4)} |`).join("\n")}
+${rows.map(([what, minutes]) => `| ${what} | ${usdOf(taskUses(minutes / 60, jobTaskSize, what)).toFixed(4)} |`).join("\n")}
 
 A stage with such jobs has alarms of its own for them: ${money(5 * prices["CloudWatch alarm, metric"].usd)} a month, for any number of lanes.
 `;

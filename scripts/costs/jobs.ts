@@ -1,6 +1,6 @@
-import { type Topology, jobTaskSize } from "../../src/stage/topology.ts";
+import type { Topology } from "../../src/stage/topology.ts";
 import { catalog, idleMetrics } from "../../src/aws/telemetry/catalog.ts";
-import type { PriceName, Use } from "./prices.ts";
+import { assumptions, gb, million, use, type Use, workUses } from "../../src/insight/prices.ts";
 
 /** How a million jobs are assumed to come. What a handler itself does and calls is the team's own. */
 export interface Load {
@@ -14,41 +14,16 @@ export const loads: readonly Load[] = [
   { name: "ten a batch", jobsABatch: 10 },
 ];
 
-export const assumed = {
-  jobs: 1_000_000,
-  /** Of one invocation: handlers of 50 ms side by side, claim and settle around them. */
-  invocationMs: 80,
-  logBytesAJob: 500,
-  logBytesAnInvocation: 1_500,
-  /** To SQS and CloudWatch, through a NAT gateway where there is one. */
-  networkBytesAnInvocation: 6_000,
-} as const;
+/** To SQS and CloudWatch, through a NAT gateway where there is one. */
+const networkBytesAnInvocation = 6_000;
 
-const million = 1_000_000;
-const gb = 1_000_000_000;
-const use = (of: PriceName, amount: number, what: string): Use => ({ of, amount, what });
-
-/** A job that succeeds at its first try: sent, received, run, deleted. */
+/** A million jobs that succeed at their first try: sent, received, run, deleted. */
 export function jobUses({ jobsABatch }: Load, memoryMb: number, hasGateway: boolean): readonly Use[] {
-  const { jobs, invocationMs, logBytesAJob, logBytesAnInvocation, networkBytesAnInvocation } = assumed;
-  const invocations = jobs / jobsABatch;
-  const gbSeconds = (invocations * (invocationMs / 1_000) * memoryMb) / 1_024;
-  const logged = jobs * logBytesAJob + invocations * logBytesAnInvocation;
+  const calls = million / jobsABatch;
+  const gbSeconds = (calls * (assumptions.invocationMs / 1_000) * memoryMb) / 1_024;
   return [
-    use("SQS, requests", (3 * invocations) / million, "send, receive, delete"),
-    use("Lambda, requests", invocations / million, "invocations"),
-    use("Lambda ARM, duration", gbSeconds, "run time"),
-    use("CloudWatch logs, written", logged / gb, "logs and metrics"),
-    ...(hasGateway ? [use("NAT gateway, data", (invocations * networkBytesAnInvocation) / gb, "calls of AWS")] : []),
-  ];
-}
-
-/** Tasks of the default size. Fargate bills seconds, and a minute at least. */
-export function taskUses(tasks: number, minutes: number): readonly Use[] {
-  const hours = (tasks * Math.max(1, minutes)) / 60;
-  return [
-    use("Fargate ARM, CPU", (hours * jobTaskSize.cpu) / 1_024, "CPU"),
-    use("Fargate ARM, memory", (hours * jobTaskSize.memoryMb) / 1_024, "memory"),
+    ...workUses({ attempts: million, calls, gbSeconds }),
+    ...(hasGateway ? [use("NAT gateway, data", (calls * networkBytesAnInvocation) / gb, "calls of AWS")] : []),
   ];
 }
 

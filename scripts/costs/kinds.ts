@@ -1,6 +1,6 @@
 import type { Topology } from "../../src/stage/topology.ts";
 import { jobUses, loads } from "./jobs.ts";
-import { hoursAMonth, prices, type Use, usdOf } from "./prices.ts";
+import { hoursAMonth, million, prices, taskUses, use, usdOf } from "../../src/insight/prices.ts";
 
 const runsAMonth = { "each minute": hoursAMonth * 60, "each hour": hoursAMonth, "each day": hoursAMonth / 24 } as const;
 
@@ -8,10 +8,12 @@ const runsAMonth = { "each minute": hoursAMonth * 60, "each hour": hoursAMonth, 
 export function kindPart({ schedulerTask, lanes }: Topology): string {
   const memoryMb = Math.max(...lanes.map((lane) => lane.memoryMb));
   const [alone] = loads;
-  const million = alone === undefined ? 0 : usdOf(jobUses(alone, memoryMb, false));
+  const millionUsd = alone === undefined ? 0 : usdOf(jobUses(alone, memoryMb, false));
   const rows = Object.entries(runsAMonth).map(([often, runs]) => {
-    const byTick = (runs * million) / 1_000_000;
-    const byRule = byTick + usdOf(wakeUses(runs, schedulerTask));
+    const byTick = (runs * millionUsd) / million;
+    const byRule =
+      byTick +
+      usdOf([...taskUses(runs / 60, schedulerTask, "wakes"), use("EventBridge, events", runs / million, "wakes")]);
     return `| ${often} | ${byTick.toFixed(4)} | ${byRule.toFixed(2)} |`;
   });
   const alarm = prices["CloudWatch alarm, metric"].usd;
@@ -26,14 +28,4 @@ question. \`launch: "rule"\` adds one rule, of 300 that a bus has, and starts a 
 |---|---|---|
 ${rows.join("\n")}
 `;
-}
-
-/** A task of the scheduler's size, a minute each. */
-function wakeUses(times: number, { cpu, memoryMb }: Topology["schedulerTask"]): readonly Use[] {
-  const hours = times / 60;
-  return [
-    { of: "Fargate ARM, CPU", amount: (hours * cpu) / 1_024, what: "CPU" },
-    { of: "Fargate ARM, memory", amount: (hours * memoryMb) / 1_024, what: "memory" },
-    { of: "EventBridge, events", amount: times / 1_000_000, what: "wakes" },
-  ];
 }

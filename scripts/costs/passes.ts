@@ -2,7 +2,7 @@ import { ofType } from "../../infra/checks/template.ts";
 import { deploymentOf } from "../../infra/stages.ts";
 import { configItemsATask } from "../../src/cli/config-recording.ts";
 import { metricUses } from "./jobs.ts";
-import { prices, usdOf } from "./prices.ts";
+import { prices, usdOf } from "../../src/insight/prices.ts";
 import { idleUses, taskStarts } from "./resources.ts";
 import { synthesized } from "./template.ts";
 

@@ -1,14 +1,21 @@
 import { at, byId, type NamedResource, listAt, referenceOf, type Template } from "../../infra/checks/template.ts";
-import { hoursAMonth, type PriceName, prices, type Use } from "./prices.ts";
+import {
+  databaseUses,
+  gb,
+  hoursAMonth,
+  million,
+  priceNamed,
+  type PriceName,
+  taskUses,
+  use,
+  type Use,
+} from "../../src/insight/prices.ts";
 
 /** What a resource costs in a month in which no job runs. Nothing: its use is counted elsewhere, or it is free. */
 type Row = (resource: NamedResource, template: Template) => readonly Use[];
 
-const use = (of: PriceName, amount: number, what: string): Use => ({ of, amount, what });
 const minutesAMonth = hoursAMonth * 60;
 const free: Row = () => [];
-const million = 1_000_000;
-const gb = 1_000_000_000;
 
 /** Five pollers a mapping, each asking again every 20 seconds. */
 const pollsAMonth = (5 * minutesAMonth * 60) / 20;
@@ -50,7 +57,7 @@ export const rows: Readonly<Record<string, Row>> = {
   // Gateways to S3 and DynamoDB are free; an interface is not, and has no row yet.
   "AWS::EC2::VPCEndpoint": ({ id, properties }) => {
     if (properties["VpcEndpointType"] === "Gateway") return [];
-    throw new Error(`${id}: an interface endpoint has no price in scripts/costs/prices.ts`);
+    throw new Error(`${id}: an interface endpoint has no price in src/insight/prices.ts`);
   },
   "AWS::EC2::VPCGatewayAttachment": free,
   "AWS::ECS::Cluster": free,
@@ -67,11 +74,9 @@ export const rows: Readonly<Record<string, Row>> = {
   "AWS::Lambda::Url": free,
   "AWS::Logs::LogGroup": free,
   "AWS::RDS::DBInstance": ({ properties }) => {
-    const copies = properties["MultiAZ"] === true ? 2 : 1;
-    const instance = String(properties["DBInstanceClass"]);
+    const instance = priced(`RDS ${String(properties["DBInstanceClass"])}`);
     return [
-      use(priced(`RDS ${instance}`), copies * hoursAMonth, copies === 2 ? "database and its standby" : "database"),
-      use("RDS gp3", copies * Number(properties["AllocatedStorage"]), "disk of the database"),
+      ...databaseUses(instance, Number(properties["AllocatedStorage"]), properties["MultiAZ"] === true),
       ...(properties["ManageMasterUserPassword"] === true ? [use("secret", 1, "the administrator's secret")] : []),
     ];
   },
@@ -118,7 +123,7 @@ function wakes(rule: NamedResource, template: Template): readonly Use[] {
   if (task === null) return [];
   const times = taskStarts(rule, template);
   return [
-    ...taskUses({
+    ...runningUses({
       task,
       hours: (times * billedSeconds) / 3_600,
       isSpot: listAt(target, "EcsParameters", "CapacityProviderStrategy").length > 0,
@@ -137,7 +142,7 @@ function service({ properties }: NamedResource, template: Template): readonly Us
   const task = byId(template, referenceOf(properties["TaskDefinition"]));
   if (task === null) return [];
   return [
-    ...taskUses({
+    ...runningUses({
       task,
       hours: hoursAMonth,
       isSpot: listAt(properties, "CapacityProviderStrategy").length > 0,
@@ -166,23 +171,13 @@ interface RunningTask {
   readonly hasAddress: boolean;
 }
 
-const taskUses = ({ task, hours, isSpot, hasAddress }: RunningTask): readonly Use[] => [
-  ...taskHours(hours, { cpu: Number(task.properties["Cpu"]), memoryMb: Number(task.properties["Memory"]) }, isSpot),
+const runningUses = ({ task, hours, isSpot, hasAddress }: RunningTask): readonly Use[] => [
+  ...schedulerUses(hours, { cpu: Number(task.properties["Cpu"]), memoryMb: Number(task.properties["Memory"]) }, isSpot),
   ...(hasAddress ? [use("public IPv4 address", hours, "address of the scheduler tasks")] : []),
 ];
 
-/** What a task of a size costs for some hours. */
-export function taskHours(
-  hours: number,
-  { cpu, memoryMb }: { readonly cpu: number; readonly memoryMb: number },
-  isSpot: boolean,
-): readonly Use[] {
-  const what = isSpot ? "scheduler tasks, on spare capacity" : "scheduler tasks";
-  return [
-    use(isSpot ? "Fargate Spot ARM, CPU" : "Fargate ARM, CPU", (hours * cpu) / 1_024, what),
-    use(isSpot ? "Fargate Spot ARM, memory" : "Fargate ARM, memory", (hours * memoryMb) / 1_024, what),
-  ];
-}
+const schedulerUses = (hours: number, size: Parameters<typeof taskUses>[1], isSpot: boolean): readonly Use[] =>
+  taskUses(hours, size, isSpot ? "scheduler tasks, on spare capacity" : "scheduler tasks", isSpot);
 
 /** A cron expression is taken for one of every minute: an upper bound, because one wake starts at most one task. */
 function timesAMonth(expression: string): number {
@@ -191,6 +186,8 @@ function timesAMonth(expression: string): number {
 }
 
 function priced(name: string): PriceName {
-  if (Object.hasOwn(prices, name)) return name as PriceName;
-  throw new Error(`"${name}" has no price: add it to scripts/costs/prices.ts with the day you looked it up`);
+  const found = priceNamed(name);
+  if (found === null)
+    throw new Error(`"${name}" has no price: add it to src/insight/prices.ts with the day you looked it up`);
+  return found;
 }

@@ -1,7 +1,7 @@
 import { demandOf, batch, type JobCost, longHandlerMs, secondsOfBatch, shortHandlerMs } from "./demand.ts";
 import { loadApps, stageNamed } from "../../test/support/own-project.ts";
 import { poolShareMax, topology } from "../../src/stage/topology.ts";
-import { prices } from "./prices.ts";
+import { prices } from "../../src/insight/prices.ts";
 
 /** The columns of the table of what a job costs: the first five do not depend on the machine. */
 const measured = [

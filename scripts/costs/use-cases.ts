@@ -1,25 +1,21 @@
 import { streamLimits } from "../../src/insight/stream-limits.ts";
 import type { Topology } from "../../src/stage/topology.ts";
 import { jobUses, metricUses } from "./jobs.ts";
-import { hoursAMonth, type Use, usdOf } from "./prices.ts";
+import { hoursAMonth, million, use, type Use, usdOf } from "../../src/insight/prices.ts";
 
 const minutesAMonth = hoursAMonth * 60;
 const secondsAMonth = hoursAMonth * 3_600;
-const million = 1_000_000;
 /** Of the API's function. */
 const apiMemoryMb = 512;
 /** A guess for one look at the events, which reads one index. */
 const lookMs = 50;
 
-const use = (of: Use["of"], amount: number, what: string): Use => ({ of, amount, what });
-
 /** What comes on top of an idle stage. */
 export function useCases(topology: Topology, hasGateway: boolean): readonly (readonly [what: string, usd: number])[] {
   const memoryMb = Math.max(...topology.lanes.map((lane) => lane.memoryMb));
-  const share = minutesAMonth / million;
   const jobs = jobUses({ name: "one at a time", jobsABatch: 1 }, memoryMb, hasGateway).map((each) => ({
     ...each,
-    amount: each.amount * share,
+    amount: (each.amount * minutesAMonth) / million,
   }));
   return [
     ["one job a minute, with the metrics of jobs", usdOf([...jobs, metricUses(topology, "busy")])],

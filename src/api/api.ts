@@ -35,6 +35,7 @@ import { scheduleOutcomeEndpoint } from "./routes/schedule-outcomes.ts";
 import { scheduleEndpoints } from "./routes/schedules.ts";
 import { nightEndpoint } from "./routes/night.ts";
 import { simulationEndpoint } from "./routes/simulation.ts";
+import { costsEndpoint } from "./routes/costs.ts";
 import { objectivesEndpoint } from "./routes/objectives.ts";
 import { upcomingEndpoint } from "./routes/upcoming.ts";
 import { writeAudits } from "../insight/audit.ts";
@@ -143,6 +144,7 @@ export function endpointsOf(options: ApiOptions) {
     upcomingEndpoint(options),
     simulationEndpoint(options),
     objectivesEndpoint(options),
+    costsEndpoint(options),
     nightEndpoint(options),
     ...scheduleControlEndpoints(options),
     previewEndpoint(options),

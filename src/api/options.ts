@@ -13,6 +13,7 @@ export interface LaneLimits {
   readonly concurrency: number;
   readonly batchSize: number;
   readonly functionTimeoutSeconds: number;
+  readonly memoryMb: number;
 }
 
 /** What the API is built from. */
@@ -34,6 +35,8 @@ export interface ApiOptions {
   readonly version: string;
   /** Of this deployment; settings that differ by stage are read for it. Default `dev`. */
   readonly stage?: string;
+  /** What the database costs a month. Default: not known. */
+  readonly databaseUsd?: number | null;
   /** The number of the newest migration of the database; `/health` shows it. */
   readonly schemaVersion?: () => Promise<number>;
   /**

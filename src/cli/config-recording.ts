@@ -1,10 +1,9 @@
 import type { Aws } from "../aws/aws-call.ts";
+import { hoursAMonth, prices } from "../insight/prices.ts";
 
 const interfaceType = "AWS::EC2::NetworkInterface";
-const minutesAMonth = 730 * 60;
+const minutesAMonth = hoursAMonth * 60;
 
-/** USD for each configuration item that is recorded continuously: https://aws.amazon.com/config/pricing/ */
-export const configItemUsd = 0.003;
 /** At least: a task's network interface is made, and deleted. */
 export const configItemsATask = 2;
 
@@ -44,7 +43,7 @@ export async function recordingInterfaces(
   }
   const tasks = wakeMinutes.reduce((sum, minutes) => sum + minutesAMonth / minutes, 0);
   if (tasks === 0) return "records each network interface, and no rule starts a task all the time";
-  const usd = (tasks * configItemsATask * configItemUsd).toFixed(0);
+  const usd = (tasks * configItemsATask * prices["AWS Config, item"].usd).toFixed(0);
   return {
     detail: `records each network interface: ${tasks.toFixed(0)} scheduler tasks add at least ${usd} USD a month`,
     fix: `exclude ${interfaceType} from the recorder, or record it daily, or take scheduler: "service": docs/costs.md, Who makes the passes`,

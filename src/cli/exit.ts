@@ -78,7 +78,7 @@ const commandsByExits: readonly (readonly [codes: readonly ExitCode[], commands:
   ],
   [
     asks,
-    "dead-letters show, dead-letters stop, lanes list, lanes pause, lanes resume, lanes limit, lanes limits, locks, workers, archive, explain, events, kinds, check, console, mcp",
+    "dead-letters show, dead-letters stop, lanes list, lanes pause, lanes resume, lanes limit, lanes limits, locks, workers, archive, costs, explain, events, kinds, check, console, mcp",
   ],
   [[...asks, failedJob], "schedules trigger"],
   [inDatabases, "cells show, cells init, cells move, cells forget"],

@@ -1,5 +1,6 @@
 import Table from "cli-table3";
 import colors from "picocolors";
+import { csv } from "../insight/csv.ts";
 import type { CliError } from "./exit.ts";
 import { relativeTime } from "./times.ts";
 
@@ -78,19 +79,11 @@ const stateColors: Readonly<Record<string, (text: string) => string>> = {
 
 const coloredState = (state: string): string => (stateColors[state] ?? String)(state);
 
-/**
- * For spreadsheets (RFC 4180). They run what begins with = + - or @, so an apostrophe goes before it; line breaks and quotes
- * stay inside their cell.
- */
-export function csv(head: readonly string[], rows: readonly (readonly string[])[], isTerminal = false): string {
-  const safe = isTerminal ? rows.map((row) => row.map(printable)) : rows;
-  return [head, ...safe].map((row) => row.map(cell).join(",")).join("\r\n");
-}
-
-function cell(text: string): string {
-  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n\t]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
-}
+/** What nothing in it steers, where a terminal shows it. */
+export const shownCsv = (
+  [head, rows]: readonly [readonly string[], readonly (readonly string[])[]],
+  { isTerminal }: Pick<Streams, "isTerminal">,
+): string => csv(head, isTerminal ? rows.map((row) => row.map(printable)) : rows);
 
 /** Stored text must not steer the terminal: a control character, or one that turns the direction, is shown as its code. */
 export const printable = (text: string): string =>

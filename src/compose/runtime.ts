@@ -24,6 +24,7 @@ import { createLog, hidingLog } from "../aws/telemetry/log.ts";
 import { createMetrics } from "../aws/telemetry/metrics.ts";
 import { type SensitiveKinds, sensitiveKinds } from "../api/sensitive.ts";
 import { loadApps } from "./apps.ts";
+import { bindCosts } from "../insight/own-costs.ts";
 import type { Config } from "../stage/config.ts";
 import { checkApps } from "../define/check.ts";
 import { type AppDefinition, type Registry, registry as registryOf } from "../define/definition.ts";
@@ -105,6 +106,11 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   };
   const client = createClient(ports, { stage: config.stage.name });
   bindClient(client);
+  const { databaseUsd, stage } = config;
+  bindCosts(
+    { insight, ...ports },
+    { stage: stage.name, lanes: topology.lanes, jobs: apps.flatMap(({ jobs }) => jobs), databaseUsd },
+  );
   return {
     ports,
     insight,

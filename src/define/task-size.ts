@@ -14,6 +14,9 @@ const memories: Readonly<Record<number, { readonly min: number; readonly max: nu
 /** With 256 the steps are not even. */
 const smallest: readonly number[] = [512, 1_024, 2_048];
 
+/** Of a job on Fargate that does not give its own. */
+export const jobTaskSize = { cpu: 512, memoryMb: 1_024 } as const;
+
 /** A pair that Fargate does not have is refused here, and not by the first launch. */
 export function sizeFrom(
   size: TaskSize | undefined,

@@ -117,6 +117,8 @@ export const insightLimits = {
   kindFigureHoursMax: 2_160,
   hourCountsMs: 90 * 24 * hourMs,
   rollUpRowsMax: 5_000,
+  /** Groups of one look at costs, the dearest first. */
+  costGroupsMax: 500,
   /** Removed schedules that one pass looks at. */
   removalsMax: 1_000,
   bulkRowsMax: 500,

@@ -32,6 +32,7 @@ const api = createApi({
   client: runtime.client,
   version: manifest.version,
   stage: config.stage.name,
+  databaseUsd: config.databaseUsd,
   schemaVersion: () => runtime.ports.store.transaction(schemaVersion),
   saves,
   console: pageFiles,

@@ -13,6 +13,8 @@ export const contractLimits = {
   retentionMsDefault: 30 * dayMs,
   schedulesMax: 10_000,
   historyMs: 90 * dayMs,
+  usageRowsADayMax: 5_000,
+  usageMs: 400 * dayMs,
   retentionMsMin: 7 * dayMs,
   retentionMsMax: 3_660 * dayMs,
   debounceForMsMin: 1_000,

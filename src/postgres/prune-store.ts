@@ -19,7 +19,8 @@ export function pruneStore(session: Session, archives: boolean) {
       await session.fenced(fence, sql.pruneQuarantine, [contractLimits.retentionMsDefault, limit]);
       const { requestKeysMs, requestKeysMax } = insightLimits;
       await session.fenced(fence, sql.prunePast, [contractLimits.historyMs, limit, requestKeysMs, requestKeysMax]);
-      await session.fenced(fence, sql.pruneCounts, [contractLimits.historyMs, insightLimits.hourCountsMs, limit]);
+      const { historyMs, usageMs } = contractLimits;
+      await session.fenced(fence, sql.pruneCounts, [historyMs, insightLimits.hourCountsMs, limit, usageMs]);
       await session.fenced(fence, sql.forgetKeys, [postgresLimits.keyForgottenMs, limit]);
       await session.fenced(fence, forgetTurns, [limit]);
       await session.fenced(fence, forgetBursts, [postgresLimits.keyForgottenMs, limit]);

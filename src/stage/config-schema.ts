@@ -94,6 +94,10 @@ export const variables = z.object({
     .transform(parseJson)
     .pipe(z.record(z.string(), z.string().regex(sealKey, rule(sealRule)), rule(sealRule)))
     .default({}),
+  BELFRY_DATABASE_USD: z.coerce
+    .number(rule("must be what the database costs a month in USD, for example 106.40"))
+    .min(0, rule("must be at least 0"))
+    .optional(),
   BELFRY_LOCK_TABLE: z
     .string()
     .regex(/^[\w.-]{3,255}$/, rule("must be a DynamoDB table name"))

@@ -8,7 +8,7 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import { passLimits } from "../schedule/pass-limits.ts";
 import { type Problem, ProblemList } from "../define/problem.ts";
 import { ruleOf } from "../calendar/rule.ts";
-import { checkTaskSize } from "../define/task-size.ts";
+import { checkTaskSize, jobTaskSize } from "../define/task-size.ts";
 import { valueFor } from "../define/stage.ts";
 import { checkSizes } from "./deployment-limits.ts";
 import { type LaneNeeds, needsOf, settingsOf } from "./lane-settings.ts";
@@ -184,9 +184,6 @@ function functionTimeout(jobs: readonly JobDefinition[]): number {
   const handlerMs = Math.max(contractLimits.timeoutMsDefault, ...onLambda);
   return Math.ceil((Math.min(handlerMs, contractLimits.lambdaTimeoutMsMax) + functionMarginMs) / 1_000);
 }
-
-/** Of a job on Fargate that does not give its own. */
-export const jobTaskSize = { cpu: 512, memoryMb: 1_024 } as const;
 
 function jobTaskOf(apps: readonly AppDefinition[]): JobTaskTopology | null {
   const jobs = apps.flatMap((app) => app.jobs.filter((job) => job.runOn === "fargate"));

@@ -18,6 +18,7 @@ import type { AppDefinition, Registry } from "../define/definition.ts";
 import { DefinitionProblems } from "../define/problem.ts";
 import { createClient } from "../run/enqueue.ts";
 import { signalRun } from "../run/signal-run.ts";
+import { bindCosts } from "../insight/own-costs.ts";
 import { bindClient, type EnqueueClient } from "../machine/client.ts";
 import type { JobId, JobView, Json, RunId } from "../machine/job.ts";
 import type { Ports } from "../machine/ports.ts";
@@ -152,6 +153,7 @@ async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage
   await insight.run(writeKinds, driver.registry);
   await installDefinitions(ports, driver.registry, { stage });
   bindClient(knowing(driver.registry, createClient(ports, { stage })));
+  bindCosts({ insight, store }, { stage, lanes: [{ name: "default", memoryMb: 512 }], jobs: [], databaseUsd: null });
   const { AWS_REGION: region = "us-east-1" } = process.env;
   const restore = withEnvironment({ DATABASE_URL: made.url, AWS_REGION: region });
   return {

@@ -49,7 +49,7 @@ describe("how long a kind typically runs", () => {
 });
 
 describe("the load of a lane", () => {
-  const lanes = [{ name: "default", concurrency: 2, batchSize: 5, functionTimeoutSeconds: 60 }];
+  const lanes = [{ name: "default", concurrency: 2, batchSize: 5, functionTimeoutSeconds: 60, memoryMb: 512 }];
   const span = { from: midnight, to: midnight + hour };
   const typical = new Map([["work", 30 * minute]]);
 

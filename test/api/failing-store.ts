@@ -48,7 +48,7 @@ export async function openFailingStore() {
     ports,
     insight: createDatabase(connections, { checksRows: true }),
     registry: registry([app]),
-    lanes: [{ name: "default", concurrency: 2, batchSize: 10, functionTimeoutSeconds: 60 }],
+    lanes: [{ name: "default", concurrency: 2, batchSize: 10, functionTimeoutSeconds: 60, memoryMb: 512 }],
     locks: ports.locks,
     client: createClient(ports, { stage }),
     version: "1.2.3",

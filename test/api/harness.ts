@@ -77,7 +77,7 @@ export async function openApi(apps: readonly AppDefinition[] = [app], options: O
     ports,
     insight,
     registry: registry(apps),
-    lanes: [{ name: "default", concurrency: 2, batchSize: 10, functionTimeoutSeconds: 60 }],
+    lanes: [{ name: "default", concurrency: 2, batchSize: 10, functionTimeoutSeconds: 60, memoryMb: 512 }],
     locks: ports.locks,
     identify: () => (options.caller === undefined ? { name: "ada", role: "operate" } : options.caller),
     client,

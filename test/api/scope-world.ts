@@ -140,6 +140,7 @@ export const requests: Readonly<Record<OperationName, (whose: Whose, ids: Ids) =
   listUpcoming: all,
   simulateSchedules: all,
   listObjectives: all,
+  getCosts: all,
   getNight: () => ({ query: "by=kind" }),
   previewExpression: () => ({ query: "expression=5m" }),
   getHealth: all,

@@ -28,7 +28,7 @@ const elsewhere = [
   "dev",
 ];
 const reads =
-  /^(explain|locks|workers|archive|kinds|events|(\w|-)+ (list|show|watch|next|history|explain|preview|upcoming|simulate|objectives))$/;
+  /^(explain|locks|workers|archive|costs|kinds|events|(\w|-)+ (list|show|watch|next|history|explain|preview|upcoming|simulate|objectives))$/;
 
 test("no command is left out here, nor in the table of exit codes", () => {
   expect([...Object.keys(given), ...elsewhere].toSorted()).toEqual(leaves.toSorted());

@@ -63,6 +63,7 @@ export const given: Readonly<Record<string, string>> = {
   locks: "",
   workers: "",
   archive: "",
+  costs: "--by kind",
   events: "",
   kinds: "",
 };

@@ -51,6 +51,7 @@ const lines: readonly (readonly [command: string, args: string, code?: number])[
   ["schedules upcoming", "--hours 1"],
   ["schedules simulate", "--days 1"],
   ["schedules objectives", ""],
+  ["costs", "--by key"],
   ["schedules create", "cli OWN"],
   ["schedules update", "cli OWN"],
   ["schedules pause", "cli --yes"],

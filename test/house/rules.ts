@@ -134,6 +134,7 @@ export const rules: readonly Rule[] = [
       /^src\/cli\//,
       /^src\/aws\//,
       /^infra\/(stages|engines)\.ts$/,
+      /^src\/insight\/prices\.ts$/,
       /^src\/(stage\/(deployed-api|stages|topology|project)|compose\/(apps))\.ts$/,
     ],
     packages: "any",
@@ -153,7 +154,7 @@ export const rules: readonly Rule[] = [
     files: /^src\/cli\//,
     mayImport: [
       /^src\/cli\//,
-      /^src\/(api\/document\/|calendar\/duration\.ts$|compose\/run-job\.ts$)/,
+      /^src\/(api\/document\/|calendar\/duration\.ts$|compose\/run-job\.ts$|insight\/(cost-table|csv)\.ts$)/,
       /^package\.json$/,
     ],
     typesOf: [/^src\/(api|insight)\//, /^src\/aws\//],
@@ -212,7 +213,7 @@ export const rules: readonly Rule[] = [
   },
   { files: /^src\/stage\/crash-point\.ts$/, mayImport: [domain], packages: { named: [/^node:/] } },
   // What a definition may import from `belfry`.
-  { files: publicSurface, mayImport: [domain], packages: { named: [] } },
+  { files: publicSurface, mayImport: [domain, /^src\/insight\/own-costs\.ts$/], packages: { named: [] } },
   // What wires things together.
   {
     files:
@@ -269,7 +270,7 @@ export const rules: readonly Rule[] = [
     mayImport: [
       /^infra\//,
       /^src\/(stage\/(topology|lane-settings|stages|project|deployed-api)|compose\/(apps|bundle-console|console-files))\.ts$/,
-      /^src\/define\/(check|problem|scope)\.ts$/,
+      /^src\/(define\/(check|problem|scope)|insight\/prices)\.ts$/,
     ],
     packages: { named: [/^aws-cdk-lib$/, /^cdk-nag$/, /^constructs$/, /^esbuild$/, /^node:/] },
   },

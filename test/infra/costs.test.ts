@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { waysOf } from "../../scripts/costs/passes.ts";
 import { costs } from "../../scripts/costs/document.ts";
-import { checkedDaysMax, prices, stale } from "../../scripts/costs/prices.ts";
-import { assumed } from "../../scripts/costs/jobs.ts";
+import { assumptions, checkedDaysMax, prices, stale } from "../../src/insight/prices.ts";
 import { measuredIn, scalePage } from "../../scripts/costs/scale.ts";
 import { idleUses } from "../../scripts/costs/resources.ts";
 import { scaleTarget, target } from "../../scripts/costs.ts";
@@ -22,7 +21,7 @@ test("the computed parts of docs/scale.md are what the code says; write them aga
 
 test("the bill has no fewer bytes of log than docs/scale.md measured", () => {
   const measured = measuredIn(readFileSync(scaleTarget, "utf8"));
-  const billed = (jobs: number): number => assumed.logBytesAJob + assumed.logBytesAnInvocation / jobs;
+  const billed = (jobs: number): number => assumptions.logBytesAJob + assumptions.logBytesAnInvocation / jobs;
   expect(measured.get("job, one at a time")?.logBytes).toBeLessThan(billed(1));
   expect(measured.get("job, ten a batch")?.logBytes).toBeLessThan(billed(10));
 });

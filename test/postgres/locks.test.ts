@@ -21,6 +21,7 @@ const withoutRows: readonly string[] = [
   "leave-runs 2: skip locked",
   "prune-counts 1: skip locked",
   "prune-counts 2: skip locked",
+  "prune-counts 3: skip locked",
   "prune-jobs 1: skip locked",
   "prune-occurrences 1: skip locked",
   "prune-past 1: skip locked",

@@ -173,7 +173,7 @@ const emptying = `
     delete from belfry.kind; delete from belfry.schedule; delete from belfry.schedule_version; delete from belfry.occurrence;
     delete from belfry.run; delete from belfry.edge; delete from belfry.run_done; delete from belfry.run_delta;
     delete from belfry.pred_delta; delete from belfry.quarantine; delete from belfry.lane; delete from belfry.worker;
-    delete from belfry.reader; delete from belfry.minute; delete from belfry.hour; delete from belfry.kind_total; delete from belfry.bulk;
+    delete from belfry.reader; delete from belfry.minute; delete from belfry.hour; delete from belfry.usage; delete from belfry.kind_total; delete from belfry.bulk;
     delete from belfry.request_key; delete from belfry.audit; delete from belfry.archive; delete from belfry.batch_count; delete from belfry.circuit; delete from belfry.turn; delete from belfry.turn_lane; delete from belfry.circuit_count; delete from belfry.epoch where number > 1;
     update belfry.test_clock set origin = clock_timestamp(), rate = 1, shift = interval '0'`;
 

@@ -4,7 +4,7 @@ import type { JobDetailReply, JobListReply, JobReply } from "../../api/shape/job
 import { each, followBulk } from "../bulk.ts";
 import { findSystem } from "../address.ts";
 import { CliError, exitCodes, Finished, wrongUsage } from "../exit.ts";
-import { csv, printable, type Output, type Streams, type World } from "../output.ts";
+import { shownCsv, printable, type Output, type Streams, type World } from "../output.ts";
 import { columnNames, jobTable, jobText, timeIn, usualColumns } from "../text.ts";
 import {
   membersOf,
@@ -200,12 +200,12 @@ function sinceOf({ since }: ListOptions): Values {
   throw wrongUsage("bad-duration", rule);
 }
 
-function listText(page: JobListReply, options: ListOptions, { isTerminal }: Streams, out: Output): string {
+function listText(page: JobListReply, options: ListOptions, streams: Streams, out: Output): string {
   const asCsv = options.csv === true;
   if (page.jobs.length === 0 && !asCsv) return "no jobs";
   const names = options.columns?.toLowerCase().split(",") ?? usualColumns;
   const iso: Output["time"] = (instant) => instant ?? "";
   const time = options.tz === undefined ? (asCsv ? iso : out.time) : timeIn(options.tz);
   const listed = jobTable(page.jobs, names, time);
-  return asCsv ? csv(...listed, isTerminal) : out.table(...listed);
+  return asCsv ? shownCsv(listed, streams) : out.table(...listed);
 }

@@ -1,4 +1,4 @@
--- What flow control keeps beside the slots: circuits, turns, bursts.
+-- What flow control keeps beside the slots: circuits, turns, bursts; and what each key used.
 
 -- Circuits: jobs of kinds whose failures say that what they call is down wait on hold until one of them, the probe, succeeds.
 create table belfry.circuit (
@@ -54,3 +54,25 @@ create table belfry.debounce (
 ) with (fillfactor = 70);
 -- debounce-forget
 create index debounce_at on belfry.debounce (at);
+
+-- What a day's jobs used by kind, lane, schedule and key, added up from the events: what is priced. '' where there is none; '(others)'
+-- in both columns for what would be one row too many of a day.
+create table belfry.usage (
+  day         date not null,                            -- in UTC
+  kind        text not null,
+  lane        text not null,
+  schedule_id text not null,
+  key         text not null,
+  attempts    bigint not null,                          -- that started
+  calls       float8 not null,                          -- of workers: a claim of n jobs is 1/n for each
+  run_ms      bigint not null,                          -- of the attempts that ended, whatever their end
+  minute_ms   bigint not null,                          -- the same, each taken for a minute at least
+  primary key (day, kind, lane, schedule_id, key)
+);
+-- The key that a job is counted under: of its fairness, else of its first cap or rate by key.
+create function belfry.usage_key(turn text, slot_keys text[]) returns text language sql immutable parallel safe
+  return coalesce(
+    substring(turn from '^turn:[^#]*#-?\d+#(.+)$'),
+    (select substring(s from '^[^#]*#(.*)$') from unnest(slot_keys) with ordinality as k (s, place)
+     where s ~ '^(cap|rate):[^#]*#' order by place limit 1),
+    '');

@@ -93,14 +93,19 @@ export const pruneAudit = statement<{ pruned: number }>("prune-audit")(
 );
 
 /**
- * Counts by the minute past $1 ms and by the hour past $2 ms, $3 of each. Locks: the rows it deletes, SKIP LOCKED: the roll-up
- * writes those of today.
+ * Counts by the minute past $1 ms, by the hour past $2 ms and what days used past $4 ms, $3 of each. Locks: the rows it deletes, SKIP
+ * LOCKED: the roll-up writes those of today.
  */
 export const pruneCounts = statement<never>("prune-counts")(`
 with minutes as (
   delete from belfry.minute where (at, kind, lane) in (
     select at, kind, lane from belfry.minute where at < belfry.now() - belfry.span($1::float8)
     order by at, kind, lane limit $3 for update skip locked
+  )
+), usage as (
+  delete from belfry.usage where (day, kind, lane, schedule_id, key) in (
+    select day, kind, lane, schedule_id, key from belfry.usage where day < ((belfry.now() - belfry.span($4::float8)) at time zone 'UTC')::date
+    order by day, kind, lane, schedule_id, key limit $3 for update skip locked
   )
 )
 delete from belfry.hour where (at, kind, lane, bucket) in (

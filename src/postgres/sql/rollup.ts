@@ -1,6 +1,7 @@
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { hourBuckets } from "../../insight/kind-figures.ts";
 import { durationBuckets } from "../../insight/kind-totals.ts";
+import { contractLimits } from "../../machine/contract-limits.ts";
 import { keptStatement, statement } from "../statement.ts";
 
 /** The first time: nothing that happened before is added up. Locks the new row only. */
@@ -42,13 +43,15 @@ select coalesce((
 
 /**
  * Adds up the events of the transactions from $1 up to $2. $3 upper bounds of the durations in seconds; seconds after which an
- * attempt is $4 slow and a start $5 late; $6 upper bounds of the histograms by hour; events below $7 are of an earlier epoch. A start is late by its job's due time, so one
- * whose job waits for a retry already is left out. Locks: rows of `minute`, `hour`, `kind_total` and `worker` in key order;
- * only the holder of the roll-up's row writes them.
+ * attempt is $4 slow and a start $5 late; $6 upper bounds of the histograms by hour; events below $7 are of an earlier epoch; $8 rows
+ * of `usage` a day that have a schedule or a key, behind which one row of each kind and lane takes the others. A start is late by its
+ * job's due time, so one whose job waits for a retry already is left out. Locks: rows of `minute`, `hour`, `usage`, `kind_total` and
+ * `worker` in key order; only the holder of the roll-up's row writes them.
  */
 export const addUp = statement<{ events: number }>("roll-up")(`
 with moves as materialized (
-  select m.job_id, e.at, e.from_state, e.to_state, e.worker, e.reason, j.kind, j.lane,
+  select m.job_id, e.at, e.from_state, e.to_state, e.worker, e.reason, j.kind, j.lane, j.schedule_id, j.turn, j.slot_keys,
+    cardinality(e.job_ids) as together,
     case when e.from_state = 'RUNNING' then e.worker end as by, end_of.outcome,
     case when e.from_state = 'RUNNING' then greatest(0, extract(epoch from e.at - m.started_at))::float8 end as seconds,
     coalesce(end_of.outcome in ('FAILED', 'LOST'), false) as is_failed,
@@ -92,6 +95,36 @@ with moves as materialized (
   group by 1, 2, 3, 4 order by 1, 2, 3, 4
   on conflict (at, kind, lane, bucket) do update set waited = h.waited + excluded.waited, ran = h.ran + excluded.ran,
     failed = h.failed + excluded.failed
+), used as materialized (
+  select day, kind, lane, schedule_id, case when num_nulls(turn, slot_keys) < 2 then belfry.usage_key(turn, slot_keys) else '' end as key,
+    sum(attempts) as attempts, sum(calls) as calls, sum(run_ms) as run_ms, sum(minute_ms) as minute_ms
+  from (
+    select (at at time zone 'UTC')::date as day, coalesce(kind, '(pruned)') as kind, coalesce(lane, '(pruned)') as lane,
+      coalesce(schedule_id, '') as schedule_id, turn, slot_keys, count(*) filter (where to_state = 'RUNNING') as attempts,
+      coalesce(sum(1 / together::float8) filter (where to_state = 'RUNNING'), 0) as calls, coalesce(sum(seconds) * 1000, 0) as run_ms,
+      coalesce(sum(greatest(seconds, 60)) filter (where seconds is not null) * 1000, 0) as minute_ms
+    from moves where from_state = 'RUNNING' or to_state = 'RUNNING' group by 1, 2, 3, 4, 5, 6
+  ) by_slots group by 1, 2, 3, 4, 5
+), used_new as materialized (
+  select day, kind, lane, schedule_id, key, row_number() over (partition by day order by kind, lane, schedule_id, key) as nth
+  from used u where (schedule_id, key) <> ('', '') and not exists (
+    select from belfry.usage o
+    where (o.day, o.kind, o.lane, o.schedule_id, o.key) = (u.day, u.kind, u.lane, u.schedule_id, u.key)
+  )
+), used_days as materialized (
+  select day, (select count(*) from (
+    select from belfry.usage o where o.day = d.day and (o.schedule_id, o.key) <> ('', '') limit $8
+  ) kept) as rows
+  from (select distinct day from used_new) d
+), used_others as materialized (
+  select n.* from used_new n join used_days d on d.day = n.day and n.nth > $8 - d.rows
+), by_usage as (
+  insert into belfry.usage as u (day, kind, lane, schedule_id, key, attempts, calls, run_ms, minute_ms)
+  select day, kind, lane, case when o.nth is null then schedule_id else '(others)' end,
+    case when o.nth is null then key else '(others)' end, sum(attempts), sum(calls), round(sum(run_ms)), round(sum(minute_ms))
+  from used left join used_others o using (day, kind, lane, schedule_id, key) group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+  on conflict (day, kind, lane, schedule_id, key) do update set attempts = u.attempts + excluded.attempts,
+    calls = u.calls + excluded.calls, run_ms = u.run_ms + excluded.run_ms, minute_ms = u.minute_ms + excluded.minute_ms
 ), counted as (
   select kind, count(*) filter (where is_end) as attempts, array_agg(seconds) filter (where is_end) as took,
     array_agg(seconds) filter (where is_failed) as took_failed, array_agg(late) filter (where late is not null) as lates,
@@ -141,7 +174,16 @@ select count(*)::int as events from moves`);
 /** Its values, for the events of the transactions from `from` up to `upto` whose ids begin at `first`. */
 export function addUpOf({ from, upto, first }: { from: string; upto: string; first: string }): unknown[] {
   const { slowTryMs, lateStartMs } = insightLimits;
-  return [from, upto, durationBuckets, slowTryMs / 1_000, lateStartMs / 1_000, hourBuckets, first];
+  return [
+    from,
+    upto,
+    durationBuckets,
+    slowTryMs / 1_000,
+    lateStartMs / 1_000,
+    hourBuckets,
+    first,
+    contractLimits.usageRowsADayMax,
+  ];
 }
 
 /** What the batches of an attempt did; its own row, because the attempt may end in any way. Locks the new row only. */

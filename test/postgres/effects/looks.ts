@@ -14,6 +14,7 @@ import { readDueSoon } from "../../../src/insight/due-soon.ts";
 import { readFailureGroups } from "../../../src/insight/failure-groups.ts";
 import { readFailures, readWorstKinds } from "../../../src/insight/failures.ts";
 import { readAppSchemas, readHealth, readTrouble } from "../../../src/insight/health.ts";
+import { readUsage } from "../../../src/insight/costs.ts";
 import { readKindHours } from "../../../src/insight/kind-figures.ts";
 import { readKindTotals } from "../../../src/insight/kind-totals.ts";
 import { readLive } from "../../../src/insight/live.ts";
@@ -136,6 +137,11 @@ async function overview(world: World): Promise<void> {
     }
   for (const one of [null, kinds]) await insight.run(readLastHour, one);
   await insight.run(readKindTotals, {});
+  const facts = { stage: "walk", lanes: lanes.map((name) => ({ name, memoryMb: 512 })), tasks: [], databaseUsd: 1 };
+  for (const by of ["kind", "schedule", "key"] as const) {
+    const asked = { from: "2000-01-01", to: "2100-01-01", by, kinds: null };
+    await insight.run(readUsage, { asked, facts, databaseUsd: 1 });
+  }
   await insight.run(readFailures, {});
   await insight.run(readWorstKinds, {});
   await insight.run(readTrouble, {});

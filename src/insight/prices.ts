@@ -1,5 +1,3 @@
-import { configItemUsd } from "../../src/cli/config-recording.ts";
-
 /** On-demand list prices in USD of one region, before any free tier, discount or tax. */
 export interface Price {
   readonly usd: number;
@@ -46,7 +44,7 @@ export const prices = {
   "S3 Standard": price(0.023, "GB-month", "s3", "2026-11-23"),
   "CloudWatch metric": price(0.3, "month", "cloudwatch"),
   "CloudWatch alarm, metric": price(0.1, "month", "cloudwatch"),
-  "AWS Config, item": price(configItemUsd, "item", "config", "2026-11-24"),
+  "AWS Config, item": price(0.003, "item", "config", "2026-11-24"),
   "CloudWatch logs, written": price(0.5, "GB", "cloudwatch"),
 } as const satisfies Readonly<Record<string, Price>>;
 
@@ -61,6 +59,8 @@ export interface Use {
   readonly what: string;
 }
 
+export const use = (of: PriceName, amount: number, what: string): Use => ({ of, amount, what });
+
 export const usdOf = (uses: readonly Use[]): number =>
   uses.reduce((sum, { of, amount }) => sum + amount * prices[of].usd, 0);
 
@@ -69,3 +69,54 @@ export const stale = (table: Readonly<Record<string, Price>>, todayMs: number): 
   Object.entries(table)
     .filter(([, { checkedOn }]) => todayMs - Date.parse(checkedOn) > checkedDaysMax * 86_400_000)
     .map(([name, { checkedOn, source }]) => `${name}: last gone over on ${checkedOn}, compare it with ${source}`);
+
+export const million = 1_000_000;
+export const gb = 1_000_000_000;
+
+/** What no row of a job says. The handler of a call of `invocationMs` takes `handlerMs` of it: the rest is claim, settle and the way out. */
+export const assumptions = { invocationMs: 80, handlerMs: 50, logBytesAJob: 500, logBytesAnInvocation: 1_500 } as const;
+
+/** What workers did: attempts that started, the calls of the function that claimed them, and how long these took. */
+export interface Work {
+  readonly attempts: number;
+  readonly calls: number;
+  readonly gbSeconds: number;
+}
+
+/** A call is a message that is sent, received and deleted too. */
+export const workUses = ({ attempts, calls, gbSeconds }: Work): readonly Use[] => [
+  use("SQS, requests", (3 * calls) / million, "send, receive, delete"),
+  use("Lambda, requests", calls / million, "invocations"),
+  use("Lambda ARM, duration", gbSeconds, "run time"),
+  use(
+    "CloudWatch logs, written",
+    (attempts * assumptions.logBytesAJob + calls * assumptions.logBytesAnInvocation) / gb,
+    "logs and metrics",
+  ),
+];
+
+/** A task of a size for some hours. 1,024 of `cpu` are a core. */
+export function taskUses(
+  hours: number,
+  { cpu, memoryMb }: { readonly cpu: number; readonly memoryMb: number },
+  what: string,
+  isSpot = false,
+): readonly Use[] {
+  return [
+    use(isSpot ? "Fargate Spot ARM, CPU" : "Fargate ARM, CPU", (hours * cpu) / 1_024, what),
+    use(isSpot ? "Fargate Spot ARM, memory" : "Fargate ARM, memory", (hours * memoryMb) / 1_024, what),
+  ];
+}
+
+/** Null for what has no price here. */
+export const priceNamed = (name: string): PriceName | null =>
+  Object.hasOwn(prices, name) ? (name as PriceName) : null;
+
+/** A month of an instance of RDS with its disk, and those of its standby. */
+export function databaseUses(instance: PriceName, storageGb: number, isMultiAz: boolean): readonly Use[] {
+  const copies = isMultiAz ? 2 : 1;
+  return [
+    use(instance, copies * hoursAMonth, isMultiAz ? "database and its standby" : "database"),
+    use("RDS gp3", copies * storageGb, "disk of the database"),
+  ];
+}

@@ -1,0 +1,236 @@
+/** What jobs cost by what they used and by list prices: an estimate, which says what it leaves out. */
+import { z } from "zod";
+import type { JobDefinition } from "../define/definition.ts";
+import { jobTaskSize } from "../define/task-size.ts";
+import { contractLimits } from "../machine/contract-limits.ts";
+import type { Instant } from "../machine/job.ts";
+import { dayMs, hourMs } from "../machine/units.ts";
+import { count } from "./atoms.ts";
+import { insightLimits } from "./insight-limits.ts";
+import { assumptions, hoursAMonth, prices, region, usdOf, workUses } from "./prices.ts";
+import { type Database, sqlQuery } from "./sql-query.ts";
+
+/** What the jobs of a stage run on, as far as it has a price. */
+export interface CostFacts {
+  readonly stage: string;
+  readonly lanes: readonly { readonly name: string; readonly memoryMb: number }[];
+  /** Kinds that run in tasks on Fargate; 1,024 of `cpu` are a core. */
+  readonly tasks: readonly { readonly kind: string; readonly cpu: number; readonly memoryMb: number }[];
+  /** Of the database, a month; null: not known. */
+  readonly databaseUsd: number | null;
+}
+
+/** As this release defines lanes and kinds. */
+export const costFacts = ({
+  jobs,
+  ...of
+}: Omit<CostFacts, "tasks"> & { readonly jobs: Iterable<JobDefinition> }): CostFacts => ({
+  ...of,
+  tasks: [...jobs].flatMap(({ id: kind, runOn, size }) =>
+    runOn === "fargate" ? { kind, ...(size ?? jobTaskSize) } : [],
+  ),
+});
+
+/** Whole days in UTC as YYYY-MM-DD, `to` without itself. */
+export interface CostQuestion {
+  readonly from: string;
+  readonly to: string;
+  readonly by: "kind" | "schedule" | "key";
+  /** Null: all. */
+  readonly kinds: readonly string[] | null;
+}
+
+const amount = z.number().min(0);
+const figures = {
+  attempts: amount.describe("That started."),
+  calls: amount.describe("Of workers, shared by the jobs that they claimed together."),
+  runMs: amount.describe("Of the attempts that ended, whatever their end."),
+  gbSeconds: amount.describe("Of functions, estimated."),
+  vcpuHours: amount.describe("Of tasks on Fargate, each billed for a minute at least."),
+  gbHours: amount.describe("Of tasks on Fargate."),
+};
+
+/**
+ * Groups by $3, the dearest first, and in a row without a name all behind $4 of them. $1 from $2 to $5 kinds or null. $6 lanes with their
+ * memory in GB $7. $8 kinds on Fargate with their cores $9 and GB $10. $11 seconds of a call beside its handlers. USD of an attempt $12,
+ * a call $13, a GB-second $14, a vCPU-hour $15, a GB-hour $16, and of the database in the period $17. Of jobs that a worker claimed
+ * together each takes its part of the call: so the sum is the same by whatever they are grouped. Locks nothing.
+ */
+export const readUsage = sqlQuery("usage", {
+  params: ({ asked, facts, databaseUsd }: { asked: CostQuestion; facts: CostFacts; databaseUsd: number }) => [
+    asked.from,
+    asked.to,
+    asked.by,
+    insightLimits.costGroupsMax,
+    asked.kinds,
+    facts.lanes.map(({ name }) => name),
+    facts.lanes.map(({ memoryMb }) => memoryMb / 1_024),
+    facts.tasks.map(({ kind }) => kind),
+    facts.tasks.map(({ cpu }) => cpu / 1_024),
+    facts.tasks.map(({ memoryMb }) => memoryMb / 1_024),
+    (assumptions.invocationMs - assumptions.handlerMs) / 1_000,
+    usdOf(workUses({ attempts: 1, calls: 0, gbSeconds: 0 })),
+    usdOf(workUses({ attempts: 0, calls: 1, gbSeconds: 0 })),
+    usdOf(workUses({ attempts: 0, calls: 0, gbSeconds: 1 })),
+    prices["Fargate ARM, CPU"].usd,
+    prices["Fargate ARM, memory"].usd,
+    databaseUsd,
+  ],
+  row: z.object({ name: z.string().nullable(), groups: count, attemptsOfAll: amount, ...figures }),
+})(`
+with whole as materialized (
+  select coalesce(sum(attempts), 0)::float8 as attempts from belfry.usage where day >= $1::date and day < $2::date
+), used as (
+  select case $3::text when 'kind' then u.kind when 'schedule' then u.schedule_id else u.key end as name, u.attempts, u.calls, u.run_ms,
+    (case when t.kind is null then u.run_ms / 1000.0 * coalesce(u.calls / nullif(u.attempts, 0), 1) else 0 end + u.calls * $11::float8)
+      * coalesce(l.gb, (select max(gb) from unnest($7::float8[]) gb), 0) as gb_seconds,
+    coalesce(u.minute_ms / 3600000.0 * t.cores, 0) as vcpu_hours, coalesce(u.minute_ms / 3600000.0 * t.gb, 0) as gb_hours
+  from belfry.usage u
+  left join unnest($6::text[], $7::float8[]) as l (name, gb) on l.name = u.lane
+  left join unnest($8::text[], $9::float8[], $10::float8[]) as t (kind, cores, gb) on t.kind = u.kind
+  where u.day >= $1::date and u.day < $2::date and ($5::text[] is null or u.kind = any($5::text[]))
+), summed as (
+  select name, sum(attempts)::float8 as attempts, sum(calls) as calls, sum(run_ms)::float8 as run_ms, sum(gb_seconds) as gb_seconds,
+    sum(vcpu_hours) as vcpu_hours, sum(gb_hours) as gb_hours
+  from used group by name
+), ranked as (
+  select s.*, w.attempts as of_all, row_number() over (order by s.attempts * ($12::float8 + coalesce($17::float8 / nullif(w.attempts, 0), 0))
+    + s.calls * $13::float8 + s.gb_seconds * $14::float8 + s.vcpu_hours * $15::float8 + s.gb_hours * $16::float8 desc, s.name) as nth
+  from summed s cross join whole w
+)
+select case when nth <= $4 and name <> '(others)' then name end as name, count(*)::int as groups, min(of_all) as "attemptsOfAll",
+  sum(attempts) as attempts, sum(calls) as calls, sum(run_ms) as "runMs", sum(gb_seconds) as "gbSeconds", sum(vcpu_hours) as "vcpuHours",
+  sum(gb_hours) as "gbHours"
+from ranked group by 1 order by min(nth)`);
+
+/** In UTC. */
+export const dayPattern = String.raw`^\d{4}-\d{2}-\d{2}$`;
+const day = z.string().regex(new RegExp(dayPattern));
+
+const usd = z.object({
+  lambda: amount.describe("Calls of workers and their time."),
+  fargate: amount,
+  queues: amount,
+  logs: amount,
+  database: amount.describe("By the share of all attempts of the period; 0 where its price is not known."),
+  total: amount,
+});
+
+const line = z.object({ ...figures, usd });
+type Figures = Omit<z.infer<typeof line>, "usd">;
+type CostLine = z.infer<typeof line>;
+
+export const costList = z
+  .object({
+    stage: z.string(),
+    region: z.string().describe("Whose prices they are."),
+    from: day,
+    to: day.describe("The first day that is not in it."),
+    by: z.enum(["kind", "schedule", "key"]),
+    groups: z
+      .array(line.extend({ name: z.string().describe("Empty: of no schedule, or without a key.") }))
+      .describe("The dearest first."),
+    others: line.extend({ groups: count }).nullable().describe("What is not listed, together."),
+    total: line,
+    databaseUsd: amount.nullable().describe("Of the database, a month, with its disk; null: not known."),
+    isEstimate: z.literal(true),
+    assumes: z.array(z.string()),
+    leftOut: z.array(z.string()),
+  })
+  .meta({ id: "CostList" });
+export type CostListReply = z.infer<typeof costList>;
+
+export async function costsOf(
+  database: Database,
+  { asked, facts, now }: { readonly asked: CostQuestion; readonly facts: CostFacts; readonly now: Instant },
+): Promise<CostListReply> {
+  const hours = Math.max(0, Math.min(now, Date.parse(asked.to)) - Date.parse(asked.from)) / hourMs;
+  const databaseUsd = ((facts.databaseUsd ?? 0) * hours) / hoursAMonth;
+  const rows = await database.run(readUsage, { asked, facts, databaseUsd });
+  const lines = rows.map((row) => ({ name: row.name, groups: row.groups, line: lineOf(row, databaseUsd) }));
+  const others = lines.find(({ name }) => name === null);
+  return {
+    stage: facts.stage,
+    region,
+    from: asked.from,
+    to: asked.to,
+    by: asked.by,
+    groups: lines.flatMap(({ name, line }) => (name === null ? [] : { name, ...line })),
+    others: others === undefined ? null : { groups: others.groups, ...others.line },
+    total: lines.reduce((sum, { line }) => added(sum, line), noCost),
+    databaseUsd: facts.databaseUsd,
+    isEstimate: true,
+    assumes,
+    leftOut: facts.databaseUsd === null ? ["the database, whose price is not known here", ...leftOut] : leftOut,
+  };
+}
+
+/** What is said of every estimate. */
+const assumes = [
+  `list prices of ${region}, before discounts, free tiers and taxes`,
+  "a call of a worker takes as long as the mean of its jobs, of which each has its part",
+  `${assumptions.invocationMs - assumptions.handlerMs} ms of a call beside its handlers`,
+  `${assumptions.logBytesAJob} bytes of log an attempt and ${assumptions.logBytesAnInvocation} a call`,
+  "an attempt counts on the day it started, its time on the day it ended",
+  "kinds and lanes run as this release defines them",
+];
+const leftOut = [
+  "what handlers do and call",
+  "data transfer and NAT",
+  "scheduler, API, alarms and what else an idle stage costs",
+  "metrics",
+  "addresses of tasks",
+];
+
+function lineOf(row: Figures & { readonly attemptsOfAll: number }, databaseUsd: number): CostLine {
+  const { attempts, calls, runMs, gbSeconds, vcpuHours, gbHours } = row;
+  const uses = workUses(row);
+  const of = (part: "Lambda" | "SQS" | "CloudWatch"): number => usdOf(uses.filter((use) => use.of.startsWith(part)));
+  const parts = {
+    lambda: of("Lambda"),
+    fargate: vcpuHours * prices["Fargate ARM, CPU"].usd + gbHours * prices["Fargate ARM, memory"].usd,
+    queues: of("SQS"),
+    logs: of("CloudWatch"),
+    database: attempts === 0 ? 0 : (databaseUsd * attempts) / row.attemptsOfAll,
+  };
+  const total = Object.values(parts).reduce((sum, part) => sum + part, 0);
+  return { attempts, calls, runMs, gbSeconds, vcpuHours, gbHours, usd: { ...parts, total } };
+}
+
+const noCost: CostLine = {
+  attempts: 0,
+  calls: 0,
+  runMs: 0,
+  gbSeconds: 0,
+  vcpuHours: 0,
+  gbHours: 0,
+  usd: { lambda: 0, fargate: 0, queues: 0, logs: 0, database: 0, total: 0 },
+};
+
+const added = ({ usd: a, ...sum }: CostLine, { usd: b, ...more }: CostLine): CostLine => ({
+  ...plus(sum, more),
+  usd: plus(a, b),
+});
+
+const plus = <T extends Readonly<Record<string, number>>>(a: T, b: T): T =>
+  Object.fromEntries(Object.entries(a).map(([name, value]) => [name, value + (b[name] ?? 0)])) as T;
+
+/** This month to now where nothing is said. @throws RangeError naming what is no period. */
+export function costPeriod(
+  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
+  now: Instant,
+) {
+  const end = to ?? dayOf(now + dayMs);
+  const start = from ?? `${dayOf(Date.parse(end) - dayMs).slice(0, 8)}01`;
+  const days = (Date.parse(end) - Date.parse(start)) / dayMs;
+  if (days < 1)
+    throw new RangeError(
+      `from is ${start} and to is ${end}: to must be a later day, as it is the first that does not count`,
+    );
+  const daysMax = contractLimits.usageMs / dayMs;
+  if (days > daysMax)
+    throw new RangeError(`from is ${start} and to is ${end}: they must be at most ${daysMax} days apart`);
+  return { from: start, to: end };
+}
+
+const dayOf = (at: Instant): string => new Date(at).toISOString().slice(0, 10);

@@ -1,0 +1,203 @@
+import { expect, test } from "vitest";
+import type { CostListReply } from "../../src/insight/costs.ts";
+import { insightLimits } from "../../src/insight/insight-limits.ts";
+import { defineApp } from "../../src/define/define-app.ts";
+import { contractLimits } from "../../src/machine/contract-limits.ts";
+import type { JobId } from "../../src/machine/job.ts";
+import { defineJob } from "../../src/define/define-job.ts";
+import { insertMany, messageFor, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { openApi } from "./harness.ts";
+
+const run = (): void => {};
+const mail = defineJob({ id: "mail", run });
+const report = defineJob({ id: "report", run });
+const render = defineJob({ id: "render", runOn: "fargate", size: { cpu: 1_024, memoryMb: 2_048 }, run });
+const app = defineApp({ name: "bill", jobs: [mail, report, render], schedules: [] });
+
+type Opened = Awaited<ReturnType<typeof openApi>>;
+
+async function costs(opened: Opened, query: string): Promise<CostListReply> {
+  const { status, body } = await opened.call("GET", `/costs?${query}`);
+  expect({ status, body }).toMatchObject({ status: 200 });
+  return body as unknown as CostListReply;
+}
+
+const plant = (opened: Opened, values: string): Promise<unknown> =>
+  opened.pool.query(
+    `insert into belfry.usage (day, kind, lane, schedule_id, key, attempts, calls, run_ms, minute_ms) ${values}`,
+  );
+
+const used = async (opened: Opened): Promise<readonly Record<string, unknown>[]> => {
+  const { rows } = await opened.pool.query<Record<string, unknown>>(
+    `select day::text, kind, schedule_id, key, attempts::int, calls, run_ms::int, minute_ms::int from belfry.usage
+     where key not like 'planted%' order by day, kind, schedule_id, key`,
+  );
+  return rows;
+};
+
+async function claimAll({ store }: Opened, ids: readonly JobId[]) {
+  const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
+  return (await store.claim(messages, { worker: "w", alone: false })).claimed;
+}
+
+/** As their definitions would have made them. */
+async function keyed({ pool }: Opened, ids: readonly JobId[], keys: readonly string[]): Promise<void> {
+  const text = "update belfry.job set slot_keys = string_to_array(nullif($2, ''), ',') where id = $1";
+  await Promise.all(ids.map((id, place) => pool.query(text, [id, keys[place]])));
+}
+
+/** October has 744 hours. Of a million attempts mail has 800,000; those of bob and the report come in tens; a picture takes 30 s. */
+async function october(): Promise<Opened> {
+  const opened = await openApi([app]);
+  await plant(
+    opened,
+    `values ('2026-10-01', 'mail', 'default', '', 'ada', 600000, 600000, 120000000, 36000000000),
+      ('2026-10-31', 'mail', 'default', '', 'bob', 200000, 20000, 40000000, 12000000000),
+      ('2026-10-15', 'report', 'default', 'nightly', '', 100000, 10000, 100000000, 6000000000),
+      ('2026-10-15', 'render', 'default', '', 'ada', 100000, 100000, 3000000000, 6000000000),
+      ('2026-11-01', 'mail', 'default', '', 'ada', 7, 7, 7, 7), ('2026-09-30', 'mail', 'default', '', 'ada', 7, 7, 7, 7)`,
+  );
+  return opened;
+}
+
+const month = "from=2026-10-01&to=2026-11-01&databaseUsd=100";
+const shown = ({ groups }: CostListReply): readonly (readonly [string, string])[] =>
+  groups.map(({ name, usd }) => [name, usd.total.toFixed(2)]);
+
+test("a month's bill is to the cent what a calculator says", async () => {
+  const opened = await october();
+  const byKind = await costs(opened, month);
+  // Mail to ada: 600,000 calls 0.12, 69,000 GB-s 0.92, SQS 0.72, 1.2 GB of log 0.60. To bob: 0.004, 2,300 GB-s 0.0307, 0.024, 0.065.
+  // Render: 1,666.67 vCPU-h 53.97 and 3,333.33 GB-h 11.87; its launches 0.02 and 0.02, SQS 0.12, log 0.10.
+  // Report: 0.002, 5,150 GB-s 0.0687, 0.012, 0.0325. The database: 100 x 744 / 730 = 101.9178, of which mail has 80 %.
+  expect(shown(byKind)).toEqual([
+    ["mail", "84.02"],
+    ["render", "76.29"],
+    ["report", "10.31"],
+  ]);
+  const [first, second] = byKind.groups;
+  expect(first?.usd.fargate).toBe(0);
+  expect(first?.usd.queues).toBeCloseTo(0.744, 9);
+  expect(first?.usd.database).toBeCloseTo(81.534_247, 6);
+  expect(second?.usd.fargate).toBeCloseTo(65.833_333, 6);
+  expect(byKind.total).toMatchObject({ attempts: 1_000_000, calls: 730_000, runMs: 3_260_000_000 });
+  expect(shown(await costs(opened, `${month}&by=key`))).toEqual([
+    ["ada", "139.80"],
+    ["bob", "20.51"],
+    ["", "10.31"],
+  ]);
+  expect(shown(await costs(opened, `${month}&by=schedule`))).toEqual([
+    ["", "160.30"],
+    ["nightly", "10.31"],
+  ]);
+  expect(byKind.total.usd.total.toFixed(2)).toBe("170.61");
+  expect(byKind.leftOut).toContain("data transfer and NAT");
+  expect((await costs(opened, `${month}&kind=report`)).total.usd.total.toFixed(2)).toBe("10.31");
+  expect((await costs(opened, month.replace("&databaseUsd=100", ""))).leftOut[0]).toMatch(/^the database/);
+});
+
+test("by kind, schedule or key the sum is the same, also of what is not listed", async () => {
+  const opened = await october();
+  const more = insightLimits.costGroupsMax + 20;
+  await plant(
+    opened,
+    `select '2026-10-02'::date, 'mail', 'default', 'planted-' || n % 7, 'planted-' || n, 10 + n, 5, 1000 * n, 60000 * n
+     from generate_series(1, ${more}) n union all
+     select '2026-10-02', 'mail', 'gone', '(others)', '(others)', 5, 0.5, 100, 300000`,
+  );
+  const [byKind, bySchedule, byKey] = [
+    await costs(opened, month),
+    await costs(opened, `${month}&by=schedule`),
+    await costs(opened, `${month}&by=key`),
+  ];
+  for (const { total } of [bySchedule, byKey]) expect(total.usd.total).toBeCloseTo(byKind.total.usd.total, 8);
+  for (const { groups, others, total } of [byKind, bySchedule, byKey]) {
+    const all = [...groups, ...(others === null ? [] : [others])];
+    expect(all.reduce((sum, { usd }) => sum + usd.total, 0)).toBeCloseTo(total.usd.total, 8);
+    expect(all.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(total.attempts);
+  }
+  expect(byKey.groups).toHaveLength(insightLimits.costGroupsMax);
+  expect(byKey.others).toMatchObject({ groups: 24 });
+  expect(bySchedule.others).toMatchObject({ groups: 1, attempts: 5 });
+  expect(byKind.others).toBeNull();
+});
+
+test("what attempts used is added up once: by schedule and key, a claim shared by its jobs, a minute at least", async () => {
+  const opened = await openApi([app]);
+  const { store, tally } = opened;
+  await tally.rollUp(10);
+  const ids = await insertMany(
+    store,
+    [{}, {}, {}, {}].map(() => ({ kind: "mail" })),
+  );
+  const claimed = await claimAll(opened, ids);
+  await keyed(opened, ids, ["cap:mail,cap:mail#ada", "rate:mail#bob\nby", "", ""]);
+  await opened.pool.query("update belfry.job set schedule_id = 'nightly' where id = $1", [ids[2]]);
+  const each = 1 / claimed.length;
+  await opened.advance(90_000);
+  const settlements = claimed.map((job) => settlementOf(job));
+  await store.settle(settlements, { ...settleOptions, worker: "w" });
+  await Promise.all([1, 2, 3].map(() => tally.rollUp(2)));
+  for (let n = 0; n < 5; n += 1) await tally.rollUp(2);
+  const row = { day: "2026-11-21", kind: "mail", attempts: 1, calls: each, run_ms: 90_000, minute_ms: 90_000 };
+  const found = await used(opened);
+  expect(found).toEqual(
+    [
+      ["", ""],
+      ["", "ada"],
+      ["", "bob\nby"],
+      ["nightly", ""],
+    ].map(([schedule_id, key]) => ({ ...row, schedule_id, key })),
+  );
+});
+
+test("the key is that of the fairness, else of the first cap or rate by key", async () => {
+  const { pool } = await openApi();
+  const { rows } = await pool.query<{ key: string }>(
+    `select belfry.usage_key(turn, slots) as key from (values
+       (1, 'turn:mail#-1#ada#1', array['cap:k#bob']), (2, 'turn:mail#0#', array['cap:k', 'lock:x#y', 'rate:k#bob#2']),
+       (3, null, array['cap:k#a', 'rate:k#b']), (4, null, array['cap:k', 'overlap:s#1']), (5, 'turn:mail#1#', null)) v (n, turn, slots) order by n`,
+  );
+  expect(rows.map(({ key }) => key)).toEqual(["ada#1", "bob#2", "a", "", ""]);
+});
+
+test("a day's rows are bounded: what is one too many counts as others, and no attempt is lost", async () => {
+  const opened = await openApi([app]);
+  const { store, tally } = opened;
+  await tally.rollUp(10);
+  await plant(
+    opened,
+    `select '2026-11-21'::date, 'mail', 'default', '', 'planted-' || n, 1, 1, 1, 1 from generate_series(2, ${contractLimits.usageRowsADayMax}) n`,
+  );
+  const ids = await insertMany(
+    store,
+    [{}, {}, {}].map(() => ({ kind: "mail" })),
+  );
+  await claimAll(opened, ids);
+  await keyed(opened, ids, ["rate:mail#a", "rate:mail#b", "rate:mail#c"]);
+  await tally.rollUp(100);
+  expect(await used(opened)).toMatchObject([
+    { key: "a", attempts: 1 },
+    { schedule_id: "(others)", key: "(others)", attempts: 2 },
+  ]);
+  const { total, others } = await costs(opened, "by=key");
+  expect(total.attempts).toBe(contractLimits.usageRowsADayMax + 2);
+  expect(others?.attempts).toBe(contractLimits.usageRowsADayMax + 2 - insightLimits.costGroupsMax);
+});
+
+test("days that are no period are refused; what is older than 400 days is pruned", async () => {
+  const opened = await openApi();
+  for (const query of ["from=2026-11-21&to=2026-11-21", "from=2025-01-01", "from=2027-01-01"]) {
+    const { status, body } = await opened.call("GET", `/costs?${query}`);
+    expect({ query, status, code: body.code }).toEqual({ query, status: 422, code: "invalid-time" });
+    expect(body.detail).toMatch(/^from is \d/);
+  }
+  expect((await opened.call("GET", "/costs?from=21.11.2026")).status).toBe(400);
+  expect(await costs(opened, "")).toMatchObject({ from: "2026-11-01", to: "2026-11-22", groups: [], others: null });
+  await plant(
+    opened,
+    "values ('2025-10-16', 'mail', 'default', '', '', 1, 1, 1, 1), ('2025-10-17', 'mail', 'default', '', '', 1, 1, 1, 1)",
+  );
+  await opened.store.prune({ limit: 10 });
+  expect(await used(opened)).toMatchObject([{ day: "2025-10-17" }]);
+});
