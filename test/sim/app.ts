@@ -104,43 +104,60 @@ export function simApp(world: Surroundings, everyMs: number): SimApp {
     ...flowControlled(world, { ...quick, key: keyOf, run: work(world) }),
     graph,
   ];
-  const schedules = schedulesOf(everyMs);
-  const app = { ...defineApp({ name: "sim", jobs, schedules: [], lanes: { mail: {} } }), schedules };
+  const app = {
+    ...defineApp({ name: "sim", jobs, schedules: [], lanes: { mail: {} } }),
+    schedules: schedulesOf(everyMs),
+  };
   return { registry: registry([app]), jobs: new Map(jobs.map((job) => [job.id, job])) };
 }
 
-/** Made once for each period: a schedule needs no process, and a run has hundreds of them. */
-const releases = new Map<number, readonly ScheduleDefinition[]>();
+/** Made once for each period: what runs no handler needs no definitions of its own, and a run has hundreds of such processes. */
+const releases = new Map<number, SimApp>();
+
+export function appOf(everyMs: number): SimApp {
+  const app = releases.get(everyMs) ?? simApp(nowhere(), everyMs);
+  releases.set(everyMs, app);
+  return app;
+}
+
+const schedules = new Map<number, readonly ScheduleDefinition[]>();
 
 function schedulesOf(everyMs: number): readonly ScheduleDefinition[] {
-  const known = releases.get(everyMs);
+  const known = schedules.get(everyMs);
   if (known !== undefined) return known;
-  const nowhere: Surroundings = { sleep: unused, target: unused, die: unused, batch: unused, isDown: () => false };
-  const often = { payload: { workMs: 400 }, run: sweepJob(nowhere) } as const;
+  const often = { payload: { workMs: 400 }, run: sweepJob(nowhere()) } as const;
   const made = [
     defineSchedule({ id: "minutely", cron: "* * * * *", timezone: "UTC", ...often }),
     defineSchedule({ id: "often", every: `${everyMs}ms`, overlap: "skip", misfire: "all", ...often }),
-    defineSchedule({ id: "flows", every: "15s", overlap: "skip", payload: { workMs: 700 }, run: flowOf(nowhere) }),
+    defineSchedule({ id: "flows", every: "15s", overlap: "skip", payload: { workMs: 700 }, run: flowOf(nowhere()) }),
     defineSchedule({ id: "lined", every: "14s", overlap: "queue-all", ...often, payload: { workMs: 5_000 } }),
     defineSchedule({
       id: "newest",
       every: "9s",
       overlap: "cancel-running",
       payload: { workMs: 12_000 },
-      run: longJob(nowhere),
+      run: longJob(nowhere()),
     }),
     defineSchedule({
       id: "renewed",
       every: "21s",
       overlap: "cancel-running",
       payload: { workMs: 3_000 },
-      run: flowOf(nowhere),
+      run: flowOf(nowhere()),
     }),
     defineSchedule({ id: "queued", every: "25s", overlap: "queue-one", ...often, payload: { workMs: 6_000 } }),
   ];
-  releases.set(everyMs, made);
+  schedules.set(everyMs, made);
   return made;
 }
+
+const nowhere = (): Surroundings => ({
+  sleep: unused,
+  target: unused,
+  die: unused,
+  batch: unused,
+  isDown: () => false,
+});
 
 const flowOf = (world: Surroundings): Job<Payload> =>
   flow(world, {
