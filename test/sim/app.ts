@@ -111,52 +111,45 @@ export function simApp(world: Surroundings, everyMs: number): SimApp {
   return { registry: registry([app]), jobs: new Map(jobs.map((job) => [job.id, job])) };
 }
 
-/** Made once for each period: what runs no handler needs no definitions of its own, and a run has hundreds of such processes. */
-const releases = new Map<number, SimApp>();
+const unused = (): Promise<never> => Promise.reject(new Error("a schedule runs nothing by itself"));
+const nowhere: Surroundings = { sleep: unused, target: unused, die: unused, batch: unused, isDown: () => false };
 
-export function appOf(everyMs: number): SimApp {
-  const app = releases.get(everyMs) ?? simApp(nowhere(), everyMs);
-  releases.set(everyMs, app);
-  return app;
+/** Made once for each period: a run has hundreds of processes. */
+function oncePer<T>(make: (everyMs: number) => T): (everyMs: number) => T {
+  const made = new Map<number, T>();
+  return (everyMs) => {
+    const known = made.get(everyMs) ?? make(everyMs);
+    made.set(everyMs, known);
+    return known;
+  };
 }
 
-const schedules = new Map<number, readonly ScheduleDefinition[]>();
+/** For what runs no handler. */
+export const appOf = oncePer((everyMs) => simApp(nowhere, everyMs));
 
-function schedulesOf(everyMs: number): readonly ScheduleDefinition[] {
-  const known = schedules.get(everyMs);
-  if (known !== undefined) return known;
-  const often = { payload: { workMs: 400 }, run: sweepJob(nowhere()) } as const;
-  const made = [
+const schedulesOf = oncePer((everyMs): readonly ScheduleDefinition[] => {
+  const often = { payload: { workMs: 400 }, run: sweepJob(nowhere) } as const;
+  return [
     defineSchedule({ id: "minutely", cron: "* * * * *", timezone: "UTC", ...often }),
     defineSchedule({ id: "often", every: `${everyMs}ms`, overlap: "skip", misfire: "all", ...often }),
-    defineSchedule({ id: "flows", every: "15s", overlap: "skip", payload: { workMs: 700 }, run: flowOf(nowhere()) }),
+    defineSchedule({ id: "flows", every: "15s", overlap: "skip", payload: { workMs: 700 }, run: flowOf(nowhere) }),
     defineSchedule({ id: "lined", every: "14s", overlap: "queue-all", ...often, payload: { workMs: 5_000 } }),
     defineSchedule({
       id: "newest",
       every: "9s",
       overlap: "cancel-running",
       payload: { workMs: 12_000 },
-      run: longJob(nowhere()),
+      run: longJob(nowhere),
     }),
     defineSchedule({
       id: "renewed",
       every: "21s",
       overlap: "cancel-running",
       payload: { workMs: 3_000 },
-      run: flowOf(nowhere()),
+      run: flowOf(nowhere),
     }),
     defineSchedule({ id: "queued", every: "25s", overlap: "queue-one", ...often, payload: { workMs: 6_000 } }),
   ];
-  schedules.set(everyMs, made);
-  return made;
-}
-
-const nowhere = (): Surroundings => ({
-  sleep: unused,
-  target: unused,
-  die: unused,
-  batch: unused,
-  isDown: () => false,
 });
 
 const flowOf = (world: Surroundings): Job<Payload> =>
@@ -165,7 +158,6 @@ const flowOf = (world: Surroundings): Job<Payload> =>
     limits: { lease: "2s", timeout: "6s" },
     then: defineJob({ id: "closing", ...quick, run: work(world) }),
   });
-const unused = (): Promise<never> => Promise.reject(new Error("a schedule runs nothing by itself"));
 /** Ends at its signal, and not at once. */
 const longJob = (world: Surroundings): Job<Payload> =>
   defineJob({
