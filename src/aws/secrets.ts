@@ -22,9 +22,8 @@ export async function readSecret(reference: string, places: SecretPlaces): Promi
   const { region, isDualStack = false } = places;
   const url = endpoint ?? serviceUrl(service, region, isDualStack);
   const response = await jsonFetch({ url, service, region, target, input, timeoutMs: callMsMax });
-  const answer = (await response.json().catch(() => ({}))) as SecretAnswer;
-  if (!response.ok)
-    throw new Error(`the secret ${reference} could not be read: ${response.status} ${answer.__type ?? ""}`.trim());
+  const { __type: type = "", ...answer } = (await response.json().catch(() => ({}))) as SecretAnswer;
+  if (!response.ok) throw new Error(`the secret ${reference} could not be read: ${response.status} ${type}`.trim());
   const value = answer.SecretString ?? answer.Parameter?.Value;
   if (typeof value === "string" && value !== "") return value;
   throw new Error(`the secret ${reference} has no text: store one, not binary data`);
