@@ -1,6 +1,6 @@
 import { contractLimits } from "../machine/contract-limits.ts";
 import { isInexact } from "../define/new-job.ts";
-import { HttpProblem, invalidField } from "./problem.ts";
+import { fieldProblem, HttpProblem, invalidField } from "./problem.ts";
 
 /** Bytes a request body may have: the largest payload and room for the fields around it. */
 export const bodyBytesMax = contractLimits.payloadBytesMax + 16 * 1024;
@@ -35,8 +35,7 @@ export function refuseType(type: string, encoding: string | null): void {
   if (encoding !== null && encoding !== "identity") throw notJson("content-encoding", "must be left out");
 }
 
-const notJson = (header: string, rule: string): HttpProblem =>
-  new HttpProblem("not-json", `header ${header}: ${rule}`, { issues: [{ path: `header ${header}`, message: rule }] });
+const notJson = (header: string, rule: string): HttpProblem => fieldProblem("not-json", `header ${header}`, rule);
 
 /** A client that disconnected is no failure of this server. */
 function refuseCutOff(error: unknown): never {

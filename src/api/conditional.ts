@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { HttpProblem, invalidField } from "./problem.ts";
+import { fieldProblem, invalidField } from "./problem.ts";
 
 export const keyPattern = "^[ -~]*$";
 const keyForm = new RegExp(keyPattern);
@@ -80,8 +80,5 @@ export function checkAccept(
     types.some((type) => ["*/*", type, type.replace(/\/.*/, "/*")].some((each) => ranges.includes(each)))
   )
     return;
-  const message = `must have ${types.join(" or ")}, or be left out`;
-  throw new HttpProblem("not-acceptable", `header accept: ${message}`, {
-    issues: [{ path: "header accept", message }],
-  });
+  throw fieldProblem("not-acceptable", "header accept", `must have ${types.join(" or ")}, or be left out`);
 }

@@ -45,10 +45,11 @@ export class HttpProblem extends Error {
 }
 
 /** A request that one field makes unusable. */
+export const fieldProblem = (code: ProblemCode, path: string, message: string): HttpProblem =>
+  new HttpProblem(code, `${path}: ${message}`, { issues: [{ path, message }] });
 export const invalidField = (path: string, message: string): HttpProblem =>
-  new HttpProblem("invalid-request", `${path}: ${message}`, { issues: [{ path, message }] });
-export const invalidTime = (path: string, message: string): HttpProblem =>
-  new HttpProblem("invalid-time", `${path}: ${message}`, { issues: [{ path, message }] });
+  fieldProblem("invalid-request", path, message);
+export const invalidTime = (path: string, message: string): HttpProblem => fieldProblem("invalid-time", path, message);
 
 export const unknownJob = (id: string): HttpProblem => new HttpProblem("unknown-job", `there is no job ${id}`);
 export const unknownBulk = (id: string): HttpProblem =>

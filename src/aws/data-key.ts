@@ -2,7 +2,7 @@ import { createHash, hkdfSync, randomBytes } from "node:crypto";
 import { SealUnavailable } from "../machine/seal.ts";
 import { serviceUrl } from "./address.ts";
 import { aesOpen, aesSeal } from "./aes.ts";
-import { signedFetch } from "./signed-fetch.ts";
+import { jsonFetch } from "./signed-fetch.ts";
 
 export interface SealSettings {
   /** By name: the ARN of a KMS key, or `local:` and 32 bytes in base64. `*` stands for every name that has none. */
@@ -71,13 +71,12 @@ function kmsKeys(name: string, arn: string, { region, kmsEndpoint, isDualStack }
       new SealUnavailable(`${action} of the key "${name}" (${arn}) was refused: ${why}`, { cause });
     let response: Response;
     try {
-      response = await signedFetch({
+      response = await jsonFetch({
         url: kmsEndpoint ?? serviceUrl("kms", region, isDualStack),
-        method: "POST",
         service: "kms",
         region,
-        headers: { "content-type": "application/x-amz-json-1.1", "x-amz-target": `TrentService.${action}` },
-        body: JSON.stringify({ EncryptionContext, ...body }),
+        target: `TrentService.${action}`,
+        input: { EncryptionContext, ...body },
         timeoutMs: callMsMax,
       });
     } catch (error) {

@@ -1,5 +1,5 @@
 import { serviceUrl } from "./address.ts";
-import { signedFetch } from "./signed-fetch.ts";
+import { jsonFetch } from "./signed-fetch.ts";
 
 export interface SecretPlaces {
   readonly region: string;
@@ -18,55 +18,34 @@ const callMsMax = 5_000;
  * @throws Error naming the reference and what the service answered; never a value.
  */
 export async function readSecret(reference: string, places: SecretPlaces): Promise<string> {
-  const isSecret = /^arn:[\w-]+:secretsmanager:/.test(reference);
-  const value = isSecret ? await fromSecretsManager(reference, places) : await fromParameterStore(reference, places);
+  const { service, endpoint, target, input } = callOf(reference, places);
+  const { region, isDualStack = false } = places;
+  const url = endpoint ?? serviceUrl(service, region, isDualStack);
+  const response = await jsonFetch({ url, service, region, target, input, timeoutMs: callMsMax });
+  const { __type: type = "", ...answer } = (await response.json().catch(() => ({}))) as SecretAnswer;
+  if (!response.ok) throw new Error(`the secret ${reference} could not be read: ${response.status} ${type}`.trim());
+  const value = answer.SecretString ?? answer.Parameter?.Value;
   if (typeof value === "string" && value !== "") return value;
   throw new Error(`the secret ${reference} has no text: store one, not binary data`);
 }
 
-async function fromSecretsManager(arn: string, places: SecretPlaces): Promise<unknown> {
-  const { region, secretsEndpoint, isDualStack = false } = places;
-  const answer = await call<{ SecretString?: string }>(arn, {
-    url: secretsEndpoint ?? serviceUrl("secretsmanager", region, isDualStack),
-    service: "secretsmanager",
-    target: "secretsmanager.GetSecretValue",
-    body: { SecretId: arn },
-    region,
-  });
-  return answer.SecretString;
-}
+const callOf = (reference: string, { secretsEndpoint, ssmEndpoint }: SecretPlaces) =>
+  /^arn:[\w-]+:secretsmanager:/.test(reference)
+    ? {
+        service: "secretsmanager",
+        endpoint: secretsEndpoint,
+        target: "secretsmanager.GetSecretValue",
+        input: { SecretId: reference },
+      }
+    : {
+        service: "ssm",
+        endpoint: ssmEndpoint,
+        target: "AmazonSSM.GetParameter",
+        input: { Name: reference, WithDecryption: true },
+      };
 
-async function fromParameterStore(name: string, places: SecretPlaces): Promise<unknown> {
-  const { region, ssmEndpoint, isDualStack = false } = places;
-  const answer = await call<{ Parameter?: { Value?: string } }>(name, {
-    url: ssmEndpoint ?? serviceUrl("ssm", region, isDualStack),
-    service: "ssm",
-    target: "AmazonSSM.GetParameter",
-    body: { Name: name, WithDecryption: true },
-    region,
-  });
-  return answer.Parameter?.Value;
-}
-
-interface Call {
-  readonly url: string;
-  readonly service: string;
-  readonly target: string;
-  readonly region: string;
-  readonly body: unknown;
-}
-
-async function call<T>(reference: string, { url, service, target, region, body }: Call): Promise<T> {
-  const response = await signedFetch({
-    url,
-    method: "POST",
-    service,
-    region,
-    headers: { "content-type": "application/x-amz-json-1.1", "x-amz-target": target },
-    body: JSON.stringify(body),
-    timeoutMs: callMsMax,
-  });
-  if (response.ok) return (await response.json()) as T;
-  const { __type: type } = (await response.json().catch(() => ({}))) as { __type?: string };
-  throw new Error(`the secret ${reference} could not be read: ${response.status} ${type ?? ""}`.trim());
+interface SecretAnswer {
+  readonly SecretString?: unknown;
+  readonly Parameter?: { readonly Value?: unknown };
+  readonly __type?: string;
 }

@@ -41,6 +41,19 @@ export async function signedFetch(request: SignedRequest): Promise<Response> {
   });
 }
 
+/** A call of a service that speaks JSON, with such a target: `AmazonSSM.GetParameter`. */
+export function jsonFetch({
+  target,
+  input,
+  ...where
+}: Pick<SignedRequest, "url" | "service" | "region" | "timeoutMs"> & {
+  readonly target: string;
+  readonly input: unknown;
+}): Promise<Response> {
+  const headers = { "content-type": "application/x-amz-json-1.1", "x-amz-target": target };
+  return signedFetch({ ...where, method: "POST", headers, body: JSON.stringify(input) });
+}
+
 /** An object as JSON; without members for any other text. */
 export function objectIn<T extends object>(text: string): Partial<T> {
   try {

@@ -24,10 +24,7 @@ export function readCalendars(given: Given, problems: ProblemList): { readonly c
   const except =
     given.except === undefined ? [] : [given.except].flat().map((each) => daysOf("except", each, problems));
   const only = given.only === undefined ? null : daysOf("only", given.only, problems);
-  const onExcluded = readChoice(problems, "onExcluded", given.onExcluded, {
-    choices,
-    fallback: "skip",
-  });
+  const onExcluded = readChoice(problems, "onExcluded", given.onExcluded, { choices, fallback: "skip" });
   const all = [...except, ...(only === null ? [] : [only])];
   if (all.length === 0) {
     if (given.onExcluded !== undefined)

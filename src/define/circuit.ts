@@ -3,7 +3,7 @@ import type { CircuitRule } from "../machine/circuit-store.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { minuteMs } from "../machine/units.ts";
 import type { ProblemList } from "./problem.ts";
-import { readCount, readDuration } from "./setting.ts";
+import { readCount, readDuration, readOptions } from "./setting.ts";
 
 /**
  * Half of the calls of a minute fail with 503: `{ on: ["HTTP_503"] }`. Then jobs wait on hold, which uses no attempt, and after `pause`
@@ -31,17 +31,10 @@ const fields = ["on", "share", "over", "minimum", "pause", "name"];
 const codeForm = /^[\w.-]+$/;
 
 export function circuitFrom(id: string, given: CircuitOptions | undefined, problems: ProblemList): CircuitRule | null {
-  // A definition in JavaScript may give anything.
-  const of: unknown = given;
-  if (of === undefined) return null;
-  if (typeof of !== "object" || of === null || Array.isArray(of)) {
-    problems.add("circuit", of, "must be an object", 'write { on: ["HTTP_5xx"] }');
-    return null;
-  }
-  for (const field of Object.keys(of).filter((name) => !fields.includes(name))) {
-    problems.add(`circuit.${field}`, Reflect.get(of, field), "is not known", `use ${fields.join(", ")}`);
-  }
-  const { on, share = 0.5, over, minimum, pause, name = id } = of as Record<string, unknown>;
+  if (given === undefined) return null;
+  const of = readOptions(problems, "circuit", given, { fields, example: 'write { on: ["HTTP_5xx"] }' });
+  if (of === null) return null;
+  const { on, share = 0.5, over, minimum, pause, name = id } = of;
   if (typeof share !== "number" || !(share > 0 && share <= 1))
     problems.add("circuit.share", share, "must be more than 0 and at most 1", "write 0.5 for a half, or leave it out");
   const isName = typeof name === "string" && codeForm.test(name) && name.length <= contractLimits.idCharactersMax;

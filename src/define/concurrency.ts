@@ -1,7 +1,7 @@
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { JobDefinition } from "./definition.ts";
 import type { ProblemList } from "./problem.ts";
-import { readCount } from "./setting.ts";
+import { readCount, refuseOthers } from "./setting.ts";
 
 /**
  * A number, or `max`: of all jobs of the kind. `perKey`: of those with one `key`, which is computed once, when a job is made: 1 to 200
@@ -37,9 +37,7 @@ export function concurrencyFrom<P>(
   if (typeof of !== "object" || of === null)
     return { ...none, concurrency: countOf("concurrency", of, contractLimits.slotsMax) };
   const { max, perKey, key } = of as { max?: unknown; perKey?: unknown; key?: unknown };
-  for (const field of Object.keys(of).filter((name) => !fields.includes(name))) {
-    problems.add(`concurrency.${field}`, Reflect.get(of, field), "is not known", `use ${fields.join(", ")}`);
-  }
+  refuseOthers(problems, of, fields, "concurrency.");
   if (max === undefined && perKey === undefined)
     problems.add("concurrency", of, "has neither max nor perKey", "say how many: 5, or { perKey: 5, key: ... }");
   const concurrency = countOf("concurrency.max", max, contractLimits.slotsMax);

@@ -6,7 +6,7 @@ import type { AppDefinition, JobDefinition } from "./definition.ts";
 import { InvalidPayload } from "./errors.ts";
 import { checkedJson, checkedKeyOf } from "./new-job.ts";
 import { type Problem, ProblemList } from "./problem.ts";
-import { readDuration } from "./setting.ts";
+import { readDuration, readOptions } from "./setting.ts";
 
 /**
  * Reindex a document 5 seconds after the last edit, at the latest a minute after the first: `{ key: (doc) => doc.id, for: "5s", max: "1m" }`.
@@ -42,16 +42,11 @@ export function debounceFrom(
   { check, body }: Pick<JobDefinition, "check" | "body">,
   problems: ProblemList,
 ): DebounceRule | null {
-  // A definition in JavaScript may give anything.
-  const of: unknown = debounce;
-  if (of === undefined) return null;
-  if (typeof of !== "object" || of === null || Array.isArray(of)) {
-    problems.add("debounce", of, "must be an object", 'write { key: (payload) => payload.id, for: "5s" }');
-    return null;
-  }
-  for (const field of Object.keys(of).filter((name) => !fields.includes(name)))
-    problems.add(`debounce.${field}`, Reflect.get(of, field), "is not known", `use ${fields.join(", ")}`);
-  const { key, for: quiet, max, keep = "last" } = of as Record<string, unknown>;
+  if (debounce === undefined) return null;
+  const example = 'write { key: (payload) => payload.id, for: "5s" }';
+  const of = readOptions(problems, "debounce", debounce, { fields, example });
+  if (of === null) return null;
+  const { key, for: quiet, max, keep = "last" } = of;
   if (ownKey !== undefined)
     problems.add("debounce", "(object)", "is not for a job with a key", "leave one of them out");
   if (body.is !== "handler")
@@ -61,11 +56,7 @@ export function debounceFrom(
   if (quiet === undefined) problems.add("debounce.for", quiet, "is needed", 'write { for: "5s" }');
   const { debounceForMsMin: min, debounceForMsMax, debounceMaxMsMax } = contractLimits;
   const forMs = readDuration(problems, "debounce.for", quiet, { min, max: debounceForMsMax, fallback: min });
-  const bounds = {
-    min: forMs,
-    max: debounceMaxMsMax,
-    fallback: defaultTimes * forMs,
-  };
+  const bounds = { min: forMs, max: debounceMaxMsMax, fallback: defaultTimes * forMs };
   const maxMs = readDuration(problems, "debounce.max", max, bounds);
   if (typeof keep !== "function" && keep !== "last" && keep !== "first")
     problems.add("debounce.keep", keep, 'must be "last", "first" or a function', "write (kept, next) => payload");

@@ -3,7 +3,7 @@ import type { Context, Job } from "./context.ts";
 import { graphEndFrom, graphSettings, type OfInput, starterOf } from "./define-graph.ts";
 import {
   definitionFrom,
-  jobOf,
+  jobWith,
   type NoPayload,
   type PayloadIn,
   type PayloadOut,
@@ -83,11 +83,7 @@ export function defineDataGraph<
   const { ends, makes } = graphEndFrom(problems, options, check);
   const body: DataGraphBody = { is: "dataGraph", version, onFailure, ends, task, tasksOf };
   const base = starterOf(options, body);
-  const job = jobOf<PayloadIn<S>>({
-    ...base,
-    problems: [...base.problems, ...problems.found],
-    makes: [task, ...makes],
-  });
+  const job = jobWith<PayloadIn<S>>(base, problems, { makes: [task, ...makes] });
   return Object.assign(job, {
     checkTasks: async (input: PayloadIn<S>) => {
       const payload = checkedJson(options.id, input);

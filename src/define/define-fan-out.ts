@@ -1,7 +1,7 @@
 import { type Duration } from "../calendar/duration.ts";
 import type { Job } from "./context.ts";
 import { continuationFrom, type ThenOptions } from "./continuation.ts";
-import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
+import { definitionFrom, definitionOf, jobWith, type StarterLimits } from "./define-job.ts";
 import type { JobDefinition, PayloadCheck, RunEnds } from "./definition.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { isMomentPayload, type Moment, readMoment } from "./moment.ts";
@@ -79,12 +79,7 @@ export function defineFanOut<R, I, N = void>(options: FanOutOptions<R, I, N>): J
       materializeBeforeMs,
     },
   );
-  return jobOf({
-    ...base,
-    problems: [...base.problems, ...problems.found],
-    makes: [each, ...makes],
-    check: checkMoment,
-  });
+  return jobWith(base, problems, { makes: [each, ...makes], check: checkMoment });
 }
 
 /** Refuses any other payload, because a fan-out or sweep reads only its moment. */

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Context, Job, SettledJob } from "./context.ts";
 import {
   definitionFrom,
-  jobOf,
+  jobWith,
   type NoPayload,
   type PayloadIn,
   type PayloadOut,
@@ -132,11 +132,7 @@ export function defineGraph<
   checkGraph(problems, tasks);
   const { ends, makes } = graphEndFrom(problems, options, check);
   const base = starterOf(options, { is: "graph", version, onFailure, ends, tasks });
-  return jobOf({
-    ...base,
-    problems: [...base.problems, ...problems.found],
-    makes: [...tasks.map((task) => task.definition), ...makes],
-  });
+  return jobWith(base, problems, { makes: [...tasks.map((task) => task.definition), ...makes] });
 }
 
 export const graphSettings = (

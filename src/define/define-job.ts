@@ -170,6 +170,13 @@ export function jobOf<I>(definition: JobDefinition): Job<I> {
   return Object.defineProperty(job, definitionKey, { value: definition });
 }
 
+/** The same, of a definition and what was found and made beside it. */
+export const jobWith = <I>(
+  base: JobDefinition,
+  { found }: ProblemList,
+  more: Required<Pick<JobDefinition, "makes">> & Partial<Pick<JobDefinition, "check">>,
+): Job<I> => jobOf({ ...base, ...more, problems: [...base.problems, ...found] });
+
 /** The plain data behind a job. @throws TypeError for an object that no `define` function made. */
 export function definitionOf(job: { readonly id: string; readonly [definitionKey]?: JobDefinition }): JobDefinition {
   const definition = job[definitionKey];

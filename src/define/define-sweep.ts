@@ -4,7 +4,7 @@ import type { ThenOptions } from "./continuation.ts";
 import type { JobDefinition, RunEnds } from "./definition.ts";
 import { checkMoment, limitsOf, type OfMoment, rowsEndFrom, type RunEndOptions } from "./define-fan-out.ts";
 import type { Moment } from "./moment.ts";
-import { definitionFrom, definitionOf, jobOf, type StarterLimits } from "./define-job.ts";
+import { definitionFrom, definitionOf, jobWith, type StarterLimits } from "./define-job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { ProblemList } from "./problem.ts";
 import type { Query } from "./query.ts";
@@ -62,12 +62,7 @@ export function defineSweep<R, I, N = void>(options: SweepOptions<R, I, N>): Job
       maxLatenessMs,
     },
   );
-  return jobOf({
-    ...base,
-    problems: [...base.problems, ...problems.found],
-    makes: [each, ...makes],
-    check: checkMoment,
-  });
+  return jobWith(base, problems, { makes: [each, ...makes], check: checkMoment });
 }
 
 /** Null without a run. */

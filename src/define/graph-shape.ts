@@ -3,7 +3,7 @@ import { joinRules, type JoinRule } from "../machine/join.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { Json } from "../machine/job.ts";
 import type { ProblemList } from "./problem.ts";
-import { readChoice } from "./setting.ts";
+import { readChoice, refuseOthers } from "./setting.ts";
 
 /** One task by name. `after` names its predecessors; `join` says how many of them must have succeeded. */
 export interface GraphTask {
@@ -61,9 +61,8 @@ export function checkGraph(problems: ProblemList, tasks: readonly GraphTask[]): 
 export function readJoin(problems: ProblemList, field: string, join: unknown, after: unknown): JoinRule {
   if (typeof join !== "object" || join === null)
     return readChoice(problems, field, join, { choices: joinRules, fallback: "all" });
-  const { atLeast, ...rest }: { readonly atLeast?: unknown } = join;
-  for (const other of Object.keys(rest))
-    problems.add(`${field}.${other}`, Reflect.get(rest, other), "is not known", "use atLeast");
+  const { atLeast }: { readonly atLeast?: unknown } = join;
+  refuseOthers(problems, join, ["atLeast"], `${field}.`);
   const max = Array.isArray(after) ? after.length : 0;
   if (Number.isInteger(atLeast) && Number(atLeast) >= 1 && Number(atLeast) <= max) return { atLeast: Number(atLeast) };
   if (max === 0) problems.add(field, join, "needs predecessors, and this task has none", "name them in after");

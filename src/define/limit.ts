@@ -3,7 +3,7 @@ import type { JobDefinition, Limited } from "./definition.ts";
 import { slotGroupsOf } from "./new-job.ts";
 import { type Problem, ProblemList } from "./problem.ts";
 import { rateFrom, type RateOptions } from "./rate.ts";
-import { checkId, readCount } from "./setting.ts";
+import { checkId, readCount, refuseOthers } from "./setting.ts";
 
 /** What the jobs that name a limit share. At least one of the two. */
 export interface LimitOptions {
@@ -37,8 +37,7 @@ const fields = ["rate", "concurrency", "byKey"];
 export function defineLimit(name: string, options: LimitOptions): Limit {
   const problems = new ProblemList(`limit "${name}"`);
   checkId(problems, "name", name);
-  for (const field of Object.keys(options).filter((each) => !fields.includes(each)))
-    problems.add(field, Reflect.get(options, field), "is not known", `use ${fields.join(", ")}`);
+  refuseOthers(problems, options, fields);
   if (options.rate === undefined && options.concurrency === undefined)
     problems.add("rate", undefined, "is needed, or concurrency", 'write { rate: { limit: 100, per: "1s" } }');
   if (options.rate !== undefined && "key" in options.rate)

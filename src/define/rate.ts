@@ -2,7 +2,7 @@ import { type Rate, windowMsOf } from "../admission/rate.ts";
 import type { Duration } from "../calendar/duration.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { ProblemList } from "./problem.ts";
-import { readCount, readDuration } from "./setting.ts";
+import { readCount, readDuration, readOptions } from "./setting.ts";
 
 /** A hundred starts a second: `{ limit: 100, per: "1s" }`. Never more in any second, in all processes together. */
 export interface RateOptions<P> {
@@ -20,29 +20,17 @@ export interface RateOptions<P> {
 }
 
 const fields = ["limit", "per", "burst", "key"];
+const example = 'write { limit: 100, per: "1s" }';
 /** Of `limit`, what has to be left by a burst that does not divide it. */
 const leftMin = 0.95;
 
 export function rateFrom<P>(given: RateOptions<P> | undefined, problems: ProblemList): Rate | null {
-  // A definition in JavaScript may give anything.
-  const of: unknown = given;
-  if (of === undefined) return null;
-  if (typeof of !== "object" || of === null) {
-    problems.add("rate", of, "must be an object", 'write { limit: 100, per: "1s" }');
-    return null;
-  }
-  for (const field of Object.keys(of).filter((name) => !fields.includes(name))) {
-    problems.add(`rate.${field}`, Reflect.get(of, field), "is not known", `use ${fields.join(", ")}`);
-  }
-  const {
-    limit: starts,
-    per,
-    burst: atOnce,
-    key,
-  } = of as { limit?: unknown; per?: unknown; burst?: unknown; key?: unknown };
-  for (const [field, value] of Object.entries({ limit: starts, per })) {
-    if (value === undefined) problems.add(`rate.${field}`, value, "is needed", 'write { limit: 100, per: "1s" }');
-  }
+  if (given === undefined) return null;
+  const of = readOptions(problems, "rate", given, { fields, example });
+  if (of === null) return null;
+  const { limit: starts, per, burst: atOnce, key } = of;
+  for (const [field, value] of Object.entries({ limit: starts, per }))
+    if (value === undefined) problems.add(`rate.${field}`, value, "is needed", example);
   const limit = readCount(problems, "rate.limit", starts, { min: 1, max: contractLimits.rateMax, fallback: null });
   const perMs = readDuration(problems, "rate.per", per, {
     min: contractLimits.ratePerMsMin,

@@ -47,6 +47,26 @@ export function readDuration<T>(
   return ms;
 }
 
+/** Options as an object, with a problem for each field that is not one of `fields`; null for anything else, which a definition in JavaScript may give. */
+export function readOptions(
+  problems: ProblemList,
+  field: string,
+  value: unknown,
+  { fields, example }: { readonly fields: readonly string[]; readonly example: string },
+): Readonly<Record<string, unknown>> | null {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    problems.add(field, value, "must be an object", example);
+    return null;
+  }
+  refuseOthers(problems, value, fields, `${field}.`);
+  return { ...value };
+}
+
+export function refuseOthers(problems: ProblemList, value: object, fields: readonly string[], path = ""): void {
+  for (const [name, other] of Object.entries(value))
+    if (!fields.includes(name)) problems.add(`${path}${name}`, other, "is not known", `use ${fields.join(", ")}`);
+}
+
 interface CountBounds<T> {
   readonly min: number;
   readonly max: number;

@@ -6,7 +6,7 @@ import type { LaneDefinition } from "./lane.ts";
 import { InvalidPayload } from "./errors.ts";
 import { checkedKeyOf } from "./new-job.ts";
 import { type Problem, ProblemList } from "./problem.ts";
-import { readChoice, readDuration } from "./setting.ts";
+import { readChoice, readDuration, readOptions } from "./setting.ts";
 import { valueFor } from "./stage.ts";
 
 /** Each customer its share of the lane: `{ key: ({ customer }) => customer }`. */
@@ -30,16 +30,11 @@ const fields = ["key", "weight"];
 export function turnsFrom<P>({ fairness, priority }: Sharing<P>, problems: ProblemList): TurnRule | null {
   const choices = Object.keys(levels) as Priority[];
   const level = levels[readChoice(problems, "priority", priority, { choices, fallback: "normal" })];
-  // A definition in JavaScript may give anything.
-  const of: unknown = fairness;
-  if (of === undefined) return priority === undefined ? null : { level, key: null, weight: () => 1 };
-  if (typeof of !== "object" || of === null) {
-    problems.add("fairness", of, "must be an object", "write { key: (payload) => payload.customer }");
-    return null;
-  }
-  for (const field of Object.keys(of).filter((name) => !fields.includes(name)))
-    problems.add(`fairness.${field}`, Reflect.get(of, field), "is not known", `use ${fields.join(", ")}`);
-  const { key, weight = () => 1 } = of as { readonly key?: unknown; readonly weight?: unknown };
+  if (fairness === undefined) return priority === undefined ? null : { level, key: null, weight: () => 1 };
+  const example = "write { key: (payload) => payload.customer }";
+  const of = readOptions(problems, "fairness", fairness, { fields, example });
+  if (of === null) return null;
+  const { key, weight = () => 1 } = of;
   if (typeof key !== "function")
     problems.add("fairness.key", key, "must be a function of the payload", "write (payload) => payload.customer");
   if (typeof weight !== "function")

@@ -2,8 +2,7 @@ import type { Registry } from "../define/definition.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { afterCommit } from "./after-commit.ts";
-import { decodeMessage, type QueueRecord } from "./message.ts";
-import type { Message } from "../machine/outbox.ts";
+import { type Arrived, decodeRecords, type QueueRecord } from "./message.ts";
 import type { Ports } from "../machine/ports.ts";
 import { movedHook } from "./settled-hook.ts";
 
@@ -18,16 +17,13 @@ export async function drain(
   records: readonly QueueRecord[],
   { lane }: { readonly lane: string },
 ): Promise<{ failed: readonly string[] }> {
-  const messages: Message[] = [];
-  const unreadable: string[] = [];
-  for (const record of records) {
-    const message = decodeMessage(record.body);
-    if (message === null) unreadable.push(record.body);
-    else messages.push(message);
-  }
+  const { messages, unreadable } = decodeRecords(records);
   try {
     if (unreadable.length > 0) {
-      await ports.store.quarantine(lane, unreadable);
+      await ports.store.quarantine(
+        lane,
+        unreadable.map(({ body }) => body),
+      );
       ports.metrics.add("message.unreadable", unreadable.length);
     }
     if (messages.length > 0) await settleUndelivered(ports, registry, messages);
@@ -45,8 +41,9 @@ export async function drain(
 async function settleUndelivered(
   ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint">,
   registry: Registry,
-  messages: readonly Message[],
+  arrived: readonly Arrived[],
 ): Promise<void> {
+  const messages = arrived.map(({ message }) => message);
   const moved = await ports.store.returnUndelivered(messages, {
     undeliveredMax: contractLimits.undeliveredMax,
     backoffMs: deliveryLimits.deadLetterBackoffMs,

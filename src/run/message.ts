@@ -37,6 +37,18 @@ export interface Arrived {
   readonly message: Message;
 }
 
+/** Each record in its order, as a message of Belfry or as one that cannot be read. */
+export function decodeRecords(records: readonly QueueRecord[]) {
+  const messages: Arrived[] = [];
+  const unreadable: QueueRecord[] = [];
+  for (const record of records) {
+    const message = decodeMessage(record.body);
+    if (message === null) unreadable.push(record);
+    else messages.push({ messageId: record.messageId, message });
+  }
+  return { messages, unreadable };
+}
+
 /** One message as a queue consumer receives it. */
 export interface QueueRecord {
   readonly messageId: string;

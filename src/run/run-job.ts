@@ -4,7 +4,7 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import { workerLimits } from "./worker-limits.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { State } from "../machine/state.ts";
-import { createWorker } from "./worker.ts";
+import { createWorker, stoppedBy } from "./worker.ts";
 
 export interface RunJobTaskOptions extends AttemptRef {
   /** The worker that claimed the job and launched this task. */
@@ -29,14 +29,12 @@ export async function runJobTask(ports: Ports, registry: Registry, options: RunJ
   if (job === null) return { outcome: "refused", state: await stateOf(ports, options) };
   await ports.crashPoint("adopted");
   const worker = createWorker(ports, registry, { ...options, lane: "" });
-  const stop = (): void => void worker.stop(workerLimits.shutdownMs);
-  signal.addEventListener("abort", stop);
-  if (signal.aborted) stop();
+  if (signal.aborted) void worker.stop(workerLimits.shutdownMs);
   try {
-    const known = await worker.run(job, { remainingMs: () => contractLimits.fargateTimeoutMsMax });
+    const remainingMs = () => contractLimits.fargateTimeoutMsMax;
+    const known = await stoppedBy(signal, worker, () => worker.run(job, { remainingMs }));
     return { outcome: known ? "done" : "unknown", state: await stateOf(ports, options) };
   } finally {
-    signal.removeEventListener("abort", stop);
     ports.metrics.flush();
   }
 }

@@ -3,7 +3,7 @@ import { claimBatch, claimEarly, type ClaimedBatch, type Early, sendAgain } from
 import { createCircuits } from "./circuits.ts";
 import { createLeaseKeeper, Interruption } from "./lease-keeper.ts";
 import { workerLimits } from "./worker-limits.ts";
-import { type Arrived, decodeMessage, type QueueRecord } from "./message.ts";
+import { type Arrived, type QueueRecord, decodeRecords } from "./message.ts";
 import type { Claimed } from "../machine/store.ts";
 import type { Ports } from "../machine/ports.ts";
 import { resendOpen } from "./relay.ts";
@@ -86,13 +86,24 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
   };
 }
 
+/** Does this with the worker, which the signal stops in between. */
+export async function stoppedBy<T>(signal: AbortSignal, worker: Worker, work: () => Promise<T>): Promise<T> {
+  const stop = (): void => void worker.stop(workerLimits.shutdownMs);
+  signal.addEventListener("abort", stop);
+  try {
+    return await work();
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
 async function runBatch(
   scope: WorkerScope,
   records: readonly QueueRecord[],
   remainingMs: () => number,
 ): Promise<{ failed: readonly string[]; isStoreAway: boolean }> {
   const { ports } = scope;
-  const arrived = await readRecords(scope, records);
+  const arrived = await readArrived(scope, records);
   await ports.crashPoint("received");
   const held = await holdIfPaused(arrived.messages, { ...scope.options, log: ports.log });
   if (held !== null) return { failed: [...arrived.unread, ...held.giveBack], isStoreAway: held.giveBack.length > 0 };
@@ -181,17 +192,11 @@ async function runAlone(
   return { ended: [...ended, ...early.ended], giveBack: [...batch.giveBack, ...early.giveBack] };
 }
 
-async function readRecords(
+async function readArrived(
   scope: WorkerScope,
   records: readonly QueueRecord[],
 ): Promise<{ messages: readonly Arrived[]; unread: readonly string[] }> {
-  const messages: Arrived[] = [];
-  const unreadable: QueueRecord[] = [];
-  for (const record of records) {
-    const message = decodeMessage(record.body);
-    if (message === null) unreadable.push(record);
-    else messages.push({ messageId: record.messageId, message });
-  }
+  const { messages, unreadable } = decodeRecords(records);
   if (unreadable.length === 0) return { messages, unread: [] };
   scope.ports.log.error("unreadable messages go to quarantine", { messages: unreadable.length });
   try {

@@ -5,7 +5,6 @@ import type { JobId } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { PassOptions } from "./pass.ts";
 import { passLimits } from "./pass-limits.ts";
-import { workerLimits } from "../run/worker-limits.ts";
 import { encodeMessage } from "../run/message.ts";
 import { acquire } from "./acquire.ts";
 import { planNext } from "./plan.ts";
@@ -16,7 +15,7 @@ import { scheduleLimits, type ScheduleRow } from "../machine/schedule.ts";
 import { definitionOfKind } from "./schedule-refused.ts";
 import type { State } from "../machine/state.ts";
 import { timetable, tzProblem } from "../calendar/timetable.ts";
-import { createWorker, type Worker } from "../run/worker.ts";
+import { createWorker, stoppedBy, type Worker } from "../run/worker.ts";
 
 export interface RunScheduleOptions extends Omit<PassOptions, "untilMs"> {
   readonly id: string;
@@ -176,13 +175,8 @@ async function work(
 
 /** @returns the jobs that it gave back. */
 async function handle(worker: Worker, { messages }: OutboxBatch, signal: AbortSignal): Promise<readonly JobId[]> {
-  const stop = (): void => void worker.stop(workerLimits.shutdownMs);
-  signal.addEventListener("abort", stop);
-  try {
-    const records = messages.map((message) => ({ messageId: message.jobId, body: encodeMessage(message) }));
-    const { failed } = await worker.handle(records, { remainingMs: () => contractLimits.fargateTimeoutMsMax });
-    return messages.flatMap(({ jobId }) => (failed.includes(jobId) ? [jobId] : []));
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
+  const records = messages.map((message) => ({ messageId: message.jobId, body: encodeMessage(message) }));
+  const remainingMs = () => contractLimits.fargateTimeoutMsMax;
+  const { failed } = await stoppedBy(signal, worker, () => worker.handle(records, { remainingMs }));
+  return messages.flatMap(({ jobId }) => (failed.includes(jobId) ? [jobId] : []));
 }

@@ -5,20 +5,7 @@ import { defineJob } from "../../src/define/define-job.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
 import { noAftermath } from "../../src/machine/outbox.ts";
-import {
-  acknowledge,
-  gate,
-  jobOf,
-  lane,
-  movesOf,
-  shop,
-  sum,
-  world,
-  type World,
-  down,
-  withStore,
-  withQueue,
-} from "./world.ts";
+import { gate, jobOf, lane, shop, sum, world, type World, down, withStore, withQueue } from "./world.ts";
 
 const nothingClaimed = { claimed: [], aftermath: noAftermath };
 
@@ -208,37 +195,6 @@ describe("when the store fails", () => {
 });
 
 describe("what a claim refuses", () => {
-  test("a job without a free slot is held, its message acknowledged, and it runs when the slot is freed", async () => {
-    const open = gate();
-    const capped = defineJob({
-      id: "capped",
-      concurrency: 1,
-      payload: at,
-      run: (p) => (p.n === 1 ? open.promise : undefined),
-    });
-    const { enqueue, receive, worker, another, work, world: ports } = await shop([capped]);
-    await enqueue(capped, { n: 1 });
-    const records = receive();
-    const first = worker.handle(records, { remainingMs: () => 600_000 });
-    await ports.clock.settle();
-    const second = await enqueue(capped, { n: 2 });
-    const refused = receive();
-    acknowledge(ports, refused, (await another("worker-2").handle(refused, { remainingMs: () => 600_000 })).failed);
-    expect(ports.queue.size(lane)).toBe(1);
-    open.open();
-    await ports.clock.advance(100);
-    acknowledge(ports, records, (await first).failed);
-    await work();
-    expect(await movesOf(ports, second)).toEqual([
-      ">QUEUED",
-      "QUEUED>PENDING",
-      "PENDING>QUEUED",
-      "QUEUED>RUNNING",
-      "RUNNING>SUCCESS",
-    ]);
-    expect(sum(ports.measured, "job.refused", "capped")).toBe(1);
-  });
-
   test("a job whose lock is held is SKIPPED and counted", async () => {
     const open = gate();
     const locked = defineJob({ id: "nightly", lock: {}, run: () => open.promise });
@@ -250,6 +206,7 @@ describe("what a claim refuses", () => {
     await another("worker-2").handle(receive(), { remainingMs: () => 600_000 });
     expect((await jobOf(ports, second)).state).toBe("SKIPPED");
     expect(sum(ports.measured, "scheduler.lock.failed", "nightly")).toBe(1);
+    expect(sum(ports.measured, "job.refused", "nightly")).toBe(1);
     expect(sum(ports.measured, "scheduler.lock.acquired", "nightly")).toBe(1);
     open.open();
     await ports.clock.advance(100);

@@ -92,27 +92,6 @@ describe("what a handler sees", () => {
     const { ports } = await inside((ctx) => ctx.metric("mails", 3));
     expect(sum(ports.measured, "mails", "job")).toBe(3);
   });
-
-  test("progress is stored with the next heartbeat", async () => {
-    const open = Promise.withResolvers<void>();
-    const job = defineJob({
-      id: "long",
-      lease: "30s",
-      timeout: "10m",
-      run: async (_, ctx) => {
-        await ctx.heartbeat(0.4);
-        await open.promise;
-      },
-    });
-    const { enqueue, work, world: ports } = await shop([job]);
-    const id = await enqueue(job, undefined);
-    const working = work();
-    await ports.clock.advance(10_000);
-    expect((await jobOf(ports, id)).progress).toBe(0.4);
-    open.resolve();
-    await ports.clock.settle();
-    await working;
-  });
 });
 
 describe("ctx.batches", () => {
@@ -128,19 +107,6 @@ describe("ctx.batches", () => {
     expect(sizes).toEqual([100, 100, 100]);
     expect(sum(ports.measured, "scheduler.items.processed", "job")).toBe(300);
     expect(sum(ports.measured, "scheduler.items.left", "job")).toBe(0);
-  });
-
-  test("stops at its limit and says that more is left", async () => {
-    let calls = 0;
-    const { value, ports } = await inside((ctx) =>
-      ctx.batches({ size: 5, maxIterations: 4 }, async () => {
-        calls += 1;
-        return batch(5, true);
-      }),
-    );
-    expect(calls).toBe(4);
-    expect(value).toMatchObject({ processed: 20, hasMore: true });
-    expect(sum(ports.measured, "scheduler.items.left", "job")).toBe(1);
   });
 
   test("what batches did is counted although the attempt fails, by metrics and as a row", async () => {

@@ -52,16 +52,6 @@ describe("the next state of a job", () => {
     expect(decide(last, postponed(true), 0.5)).toMatchObject({ to: "FAILED", failures: 0, reason: "never started" });
   });
 
-  test("a permanent error is FAILED at once, whatever tries are left", () => {
-    const decision = decide(tries({ maxAttempts: 100 }), { is: "permanent", code: "HTTP_404", message: "gone" }, 0.5);
-    expect(decision).toMatchObject({ to: "FAILED", reason: "permanent", failures: 1, errorCode: "HTTP_404" });
-  });
-
-  test("a failure with tries left waits for its backoff", () => {
-    const decision = decide(tries({ failures: 1 }), retryable(), 0.5);
-    expect(decision).toMatchObject({ to: "RETRY_WAIT", delayMs: 2_000, failures: 1, errorMessage: "busy" });
-  });
-
   test("the failure that uses up the tries is FAILED", () => {
     expect(decide(tries({ failures: 2 }), retryable(), 0.5)).toMatchObject({
       to: "FAILED",
@@ -72,10 +62,6 @@ describe("the next state of a job", () => {
 
   test("interruptions do not use up tries", () => {
     expect(decide(tries({ failures: 0, interruptions: 15 }), retryable(), 0.5).to).toBe("RETRY_WAIT");
-  });
-
-  test("a handler's own wait takes the place of the backoff", () => {
-    expect(decide(tries(), retryable(7_000), 0.5).delayMs).toBe(7_000);
   });
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, -1])(

@@ -10,7 +10,7 @@ import type { Message } from "../../src/machine/outbox.ts";
 import { createCircuits } from "../../src/run/circuits.ts";
 import { createSettler } from "../../src/run/settler.ts";
 import type { Context, Job } from "../../src/define/context.ts";
-import { gate, jobOf, movesOf, shop, sum, world, type World } from "./world.ts";
+import { jobOf, movesOf, shop, sum, world, type World } from "./world.ts";
 
 const minutes = (n: number) => n * 60_000;
 
@@ -205,21 +205,5 @@ describe("a job that is no longer this worker's", () => {
     expect(running).toEqual([first]);
     expect(await jobOf(ports, second)).toMatchObject({ state: "QUEUED", hold: "none" });
     expect(receive()).toHaveLength(1);
-  });
-
-  test("cannot be completed by a handler that ends before its worker learns of it", async () => {
-    const open = gate();
-    const slow = defineJob({ id: "slow", run: () => open.promise });
-    const { enqueue, work, world: ports } = await shop([slow]);
-    const id = await enqueue(slow, undefined);
-    const batch = work();
-    await ports.clock.settle();
-    await ports.store.cancel([id]);
-    open.open();
-    await ports.clock.advance(100);
-    expect(await batch).toEqual([]);
-    expect((await jobOf(ports, id)).state).toBe("CANCELED");
-    expect(sum(ports.measured, "job.settle.refused", "slow")).toBe(1);
-    expect(sum(ports.measured, "job.success", "slow")).toBe(0);
   });
 });

@@ -13,7 +13,7 @@ import { canceledTasks } from "../../src/run/cancel-run.ts";
 import { createWorker } from "../../src/run/worker.ts";
 import type { QueueRecord } from "../../src/run/message.ts";
 import { insightStub } from "../support/insight-stub.ts";
-import { acknowledge, gate, jobOf, lane, movesOf, shop, sum } from "./world.ts";
+import { acknowledge, gate, jobOf, lane, shop, sum } from "./world.ts";
 
 interface RecordingLauncher extends Launcher {
   readonly launched: TaskLaunch[];
@@ -96,19 +96,6 @@ test("the lane's worker launches a job with a task of its own, acknowledges the 
   expect(ports.clock.pending()).toBe(0);
 });
 
-test("the task takes the try over, runs it and settles it under its own name", async () => {
-  let ran = 0;
-  const job = long(() => void (ran += 1));
-  const { enqueue, work, launched, task, world: ports } = await yard(job);
-  const id = await enqueue(job, undefined);
-  await work();
-  expect(await task(launched[0])).toEqual({ outcome: "done", state: "SUCCESS" });
-  expect(ran).toBe(1);
-  expect(await movesOf(ports, id)).toEqual([">QUEUED", "QUEUED>RUNNING", "RUNNING>SUCCESS"]);
-  expect(await jobOf(ports, id)).toMatchObject({ attempt: 1, worker: "task/t1:1:a", state: "SUCCESS" });
-  expect(ports.clock.pending()).toBe(0);
-});
-
 test("a second task of the same try is refused and runs nothing", async () => {
   let ran = 0;
   const job = long(() => void (ran += 1));
@@ -144,23 +131,6 @@ test("a launch that is refused is a failed try with a reason, and tried again la
   expect(await work()).toEqual([]);
   expect(await jobOf(ports, id)).toMatchObject({ state: "QUEUED", failures: 1, errorCode: "LAUNCH_FAILED" });
   expect(sum(ports.measured, "job.launch.failed")).toBe(1);
-});
-
-test("a task that is asked to stop releases its job without costing a failure", async () => {
-  const stop = new AbortController();
-  const job = defineJob({
-    id: "long",
-    runOn: "fargate",
-    async run(_, ctx) {
-      stop.abort();
-      ctx.signal.throwIfAborted();
-    },
-  });
-  const { enqueue, work, launched, task, world: ports } = await yard(job);
-  const id = await enqueue(job, undefined);
-  await work();
-  expect(await task(launched[0], stop.signal)).toMatchObject({ outcome: "done", state: "QUEUED" });
-  expect(await jobOf(ports, id)).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1 });
 });
 
 test("no room on Fargate costs no try: the job waits longer each time, and its row says why", async () => {

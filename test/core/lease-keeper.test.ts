@@ -126,18 +126,6 @@ describe("a handler hears", () => {
     expect(whyOf(signal)).toBe("lapsed");
   });
 
-  test("nothing while heartbeats fail for less than a lease", async () => {
-    let failures = 2;
-    const { ports, keeper } = beats(async (held) => {
-      if (failures-- > 0) throw new Error("no connection");
-      return held;
-    });
-    keeper.hold(job(1));
-    const signal = keeper.holdOf(job(1)).signal;
-    await ports.clock.advance(3 * leaseMs);
-    expect(signal.aborted).toBe(false);
-  });
-
   test("to stop, and so is one whose job is claimed while the worker stops", () => {
     const { keeper } = beats();
     keeper.hold(job(1));

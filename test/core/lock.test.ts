@@ -11,15 +11,6 @@ function itemOf({ items }: World["locks"]) {
 }
 
 describe("taking a lock", () => {
-  test("a free lock is taken at once, and each taking has a greater fence", async () => {
-    const ports = world();
-    const first = held(await acquire(ports, "a"));
-    await first.release();
-    const second = held(await acquire(ports, "b"));
-    expect([first.fence, second.fence]).toEqual([1, 2]);
-    expect(ports.clock.elapsedMs()).toBe(0);
-  });
-
   test.each([
     ["one's own, too", leaseMs],
     ["longer than one's own", 3 * leaseMs],
@@ -57,17 +48,6 @@ describe("taking a lock", () => {
     await ports.clock.advance(leaseMs);
     const waiting = ports.lines.filter((line) => line.message.startsWith("waiting for"));
     expect(waiting.map((line) => line.message)).toEqual(["waiting for dead, silent for 3 s"]);
-  });
-
-  test("of two that watch the same silent holder one takes over, the other learns by whom it is held", async () => {
-    const ports = world();
-    await diedHolding(ports);
-    const both = [watched(acquire(ports, "b")), watched(acquire(ports, "c"))];
-    await ports.clock.advance(leaseMs + leaseMs / lockLimits.lockLooksPerLease);
-    expect(new Set(both.map((each) => each.value?.got))).toEqual(new Set(["held", "lock"]));
-    expect(both.find((each) => each.value?.got === "held")?.value).toMatchObject({
-      by: ports.locks.items.get(name)?.owner,
-    });
   });
 
   test("a signal to stop ends the watching", async () => {

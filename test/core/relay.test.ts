@@ -30,12 +30,6 @@ describe("the relay", () => {
     expect(ports.passed.filter((name) => name === "relay.claimed")).toHaveLength(3);
   });
 
-  test("claims nothing when nothing is due", async () => {
-    const ports = await withWaiting(0);
-    expect(await relay(ports)).toEqual({ relayed: 0 });
-    expect(ports.passed).toEqual([]);
-  });
-
   test("claims the next batch while it sends the one before", async () => {
     const ports = await withWaiting(deliveryLimits.relayRowsMax + 1);
     await relay(ports);

@@ -80,25 +80,10 @@ describe("sending outbox batches", () => {
     ]);
   });
 
-  test("sends each message exactly once", async () => {
-    const { ports, calls } = sending();
-    const given = [openBatch("h1", "a", 57)];
-    await sendOutbox(ports, given);
-    const ids = calls.flatMap((call) => call.messages.map((message) => message.jobId));
-    expect(new Set(ids).size).toBe(57);
-    expect(ids).toHaveLength(57);
-  });
-
   test("keeps only a few calls under way", async () => {
     const { ports, busiest } = sending();
     await sendOutbox(ports, [openBatch("h1", "a", 200)]);
     expect(busiest()).toBe(deliveryLimits.sendConcurrencyMax);
-  });
-
-  test("asks the queue nothing when there is nothing to send", async () => {
-    const { ports, calls, confirmed } = sending();
-    expect(await sendOutbox(ports, [])).toBe(0);
-    expect([calls, confirmed]).toEqual([[], []]);
   });
 
   test("leaves open what the queue refused although it answered well", async () => {

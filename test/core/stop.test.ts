@@ -35,21 +35,6 @@ describe("stopping", () => {
     expect(ports.clock.pending()).toBe(0);
   });
 
-  test("lets a handler finish that ends within the grace", async () => {
-    const open = gate();
-    const slow = defineJob({ id: "slow", run: () => open.promise });
-    const { enqueue, receive, worker, world: ports } = await shop([slow]);
-    const id = await enqueue(slow, undefined);
-    const batch = worker.handle(receive(), { remainingMs: plenty });
-    await ports.clock.settle();
-    const stopped = worker.stop(5_000);
-    await ports.clock.advance(4_000);
-    open.open();
-    await ports.clock.advance(100);
-    await Promise.all([stopped, batch]);
-    expect((await jobOf(ports, id)).state).toBe("SUCCESS");
-  });
-
   test("releases a job that was claimed at that very moment without starting it", async () => {
     const claimed = gate();
     let runs = 0;

@@ -2,12 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { SettledJob } from "../../src/define/context.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import type { JobId } from "../../src/machine/job.ts";
-import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { workerLimits } from "../../src/run/worker-limits.ts";
 import { taskWorker } from "../../src/machine/launcher.ts";
 import { startedByOf } from "../../src/run/task-end.ts";
 import { createTaskWatch } from "../../src/run/task-watch.ts";
-import { jobOf, lane, movesOf, shop, sum } from "./world.ts";
+import { jobOf, lane, movesOf, shop } from "./world.ts";
 
 interface Stop {
   readonly task?: string;
@@ -83,17 +82,6 @@ describe("a task that stopped while its job ran", () => {
     expect(await row()).toMatchObject({ state: "QUEUED", failures: 1, interruptions: 0, errorCode: "TASK_EXITED" });
     expect(settledWith).toMatchObject([{ outcome: "FAILED", error: { code: "TASK_EXITED" } }]);
   });
-
-  test("fails for good when its tries are used up, and its slot is free", async () => {
-    const { ports, watch, id, claim, row } = await launchedJob();
-    const stop = { stopCode: "EssentialContainerExited", containers: [{ exitCode: 1 }] };
-    await watch.notice(stopOf(id, stop));
-    await ports.clock.advance(2_000);
-    const attempt = await claim("t2");
-    await watch.notice(stopOf(id, { ...stop, task: "t2", attempt }));
-    expect(await row()).toMatchObject({ state: "FAILED", failures: 2, errorCode: "TASK_EXITED" });
-    expect(sum(ports.measured, "job.task.stopped")).toBe(2);
-  });
 });
 
 describe("a task that never started", () => {
@@ -107,24 +95,6 @@ describe("a task that never started", () => {
     expect(after.errorMessage).toContain("CannotPullContainerError");
     expect(after.dueAt - (await ports.store.now())).toBeGreaterThan(workerLimits.launchWaitMs / 4);
     expect(settledWith).toEqual([]);
-  });
-
-  test("fails its job in the end, with a code of its own", async () => {
-    const { ports, watch, id, claim, row } = await launchedJob({ isLaunchedOnly: true });
-    for (let n = 1; n < contractLimits.interruptionsMax; n += 1) {
-      await watch.notice(stopOf(id, { ...stop, task: `t${n}`, attempt: n }));
-      await ports.clock.advance(workerLimits.launchWaitMsMax);
-      await claim("");
-    }
-    await watch.notice(stopOf(id, { ...stop, task: "last", attempt: contractLimits.interruptionsMax }));
-    expect(await row()).toMatchObject({ state: "FAILED", failures: 0, errorCode: "TASK_NOT_STARTED" });
-  });
-
-  test("waits without being counted when there was no room for it", async () => {
-    const { watch, id, row } = await launchedJob({ isLaunchedOnly: true });
-    const full = { stopCode: "TaskFailedToStart", stoppedReason: "Capacity is unavailable at this time." };
-    await watch.notice(stopOf(id, full));
-    expect(await row()).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 0, errorCode: "NO_ROOM" });
   });
 });
 

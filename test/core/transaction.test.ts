@@ -220,24 +220,6 @@ describe("children outside a transaction", () => {
     expect(ports.queue.size(lane)).toBe(2);
   });
 
-  test("of a failed try do not exist", async () => {
-    const { ports } = await runOne(async (ctx) => {
-      await ctx.enqueue(child, { n: 1 });
-      throw new Error("no");
-    });
-    expect(await ports.store.jobs({ kind: "child" })).toEqual([]);
-  });
-
-  test("of a try that was fenced off do not exist", async () => {
-    const ports = world();
-    const { row } = await runOne(async (ctx) => {
-      await ctx.enqueue(child, { n: 1 });
-      await ports.store.cancel([ctx.jobId]);
-    }, ports);
-    expect(row.state).toBe("CANCELED");
-    expect(await ports.store.jobs({ kind: "child" })).toEqual([]);
-  });
-
   test("with a bad payload are refused when they are enqueued, with the path", async () => {
     let refusal: unknown;
     await runOne(async (ctx) => {

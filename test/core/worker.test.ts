@@ -7,51 +7,12 @@ import { workerLimits } from "../../src/run/worker-limits.ts";
 import { encodeMessage } from "../../src/run/message.ts";
 import { rescue } from "../../src/run/rescue.ts";
 import { aRow } from "./rows.ts";
-import { gate, jobOf, lane, movesOf, shop, sum, down, withStore } from "./world.ts";
+import { jobOf, lane, shop, sum, down, withStore } from "./world.ts";
 
 const plenty = () => 600_000;
 const to = z.object({ to: z.string() });
 
 describe("a batch", () => {
-  test("runs every job of it once, records the results and acknowledges all messages", async () => {
-    const seen: string[] = [];
-    const mail = defineJob({
-      id: "mail",
-      payload: to,
-      run: (p) => {
-        seen.push(p.to);
-        return { sent: p.to };
-      },
-    });
-    const { enqueue, work, world: ports } = await shop([mail]);
-    const ids = await Promise.all(["a", "b", "c"].map((name) => enqueue(mail, { to: name })));
-    expect(await work()).toEqual([]);
-    expect(seen.toSorted()).toEqual(["a", "b", "c"]);
-    for (const id of ids) expect(await movesOf(ports, id)).toEqual([">QUEUED", "QUEUED>RUNNING", "RUNNING>SUCCESS"]);
-    expect((await jobOf(ports, ids[0] as JobId)).result).toEqual({ sent: "a" });
-    expect(ports.queue.size(lane)).toBe(0);
-    expect(ports.clock.pending()).toBe(0);
-  });
-
-  test("runs its handlers side by side", async () => {
-    const arrived: string[] = [];
-    const open = gate();
-    const meet = defineJob({
-      id: "meet",
-      payload: to,
-      run: async (p) => {
-        arrived.push(p.to);
-        if (arrived.length === 2) open.open();
-        await open.promise;
-      },
-    });
-    const { enqueue, work } = await shop([meet]);
-    await enqueue(meet, { to: "a" });
-    await enqueue(meet, { to: "b" });
-    expect(await work()).toEqual([]);
-    expect(arrived).toHaveLength(2);
-  });
-
   test("passes its crash points in order", async () => {
     const hello = defineJob({ id: "hello", run: () => {} });
     const { enqueue, work, world: ports } = await shop([hello]);
@@ -65,18 +26,6 @@ describe("a batch", () => {
 describe("a message that can claim nothing", () => {
   const hello = defineJob({ id: "hello", run: () => {} });
 
-  test("is acknowledged when its job was done already, and the job is not run again", async () => {
-    const { enqueue, work, receive, worker, world: ports } = await shop([hello]);
-    const id = await enqueue(hello, undefined);
-    const [message] = receive();
-    ports.queue.giveBack(lane, [message?.messageId ?? ""]);
-    await work();
-    expect(await worker.handle([message ?? { messageId: "", body: "" }], { remainingMs: plenty })).toEqual({
-      failed: [],
-    });
-    expect(await movesOf(ports, id)).toEqual([">QUEUED", "QUEUED>RUNNING", "RUNNING>SUCCESS"]);
-  });
-
   test("is acknowledged when its generation is old", async () => {
     const { enqueue, world: ports, worker } = await shop([hello]);
     const id = await enqueue(hello, undefined);
@@ -85,33 +34,6 @@ describe("a message that can claim nothing", () => {
     expect((await jobOf(ports, id)).state).toBe("QUEUED");
     // The job's own message, and no copy of the old one.
     expect(ports.queue.size(lane)).toBe(1);
-  });
-
-  test("is acknowledged when no row has its id", async () => {
-    const { worker } = await shop([hello]);
-    const body = encodeMessage({ jobId: "404" as JobId, generation: 1, trace: "" });
-    expect(await worker.handle([{ messageId: "m", body }], { remainingMs: plenty })).toEqual({ failed: [] });
-  });
-
-  test("is acknowledged while another worker runs the job", async () => {
-    const open = gate();
-    let runs = 0;
-    const slow = defineJob({
-      id: "slow",
-      run: async () => {
-        runs += 1;
-        await open.promise;
-      },
-    });
-    const { enqueue, receive, worker, another, world: ports } = await shop([slow]);
-    await enqueue(slow, undefined);
-    const records = receive();
-    const first = worker.handle(records, { remainingMs: plenty });
-    await ports.clock.settle();
-    expect(await another("worker-2").handle(records, { remainingMs: plenty })).toEqual({ failed: [] });
-    open.open();
-    await first;
-    expect(runs).toBe(1);
   });
 
   test("delivered twice in one batch runs the job once", async () => {

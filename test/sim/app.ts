@@ -104,20 +104,32 @@ export function simApp(world: Surroundings, everyMs: number): SimApp {
     ...flowControlled(world, { ...quick, key: keyOf, run: work(world) }),
     graph,
   ];
-  const schedules = schedulesOf(everyMs);
-  const app = { ...defineApp({ name: "sim", jobs, schedules: [], lanes: { mail: {} } }), schedules };
+  const app = {
+    ...defineApp({ name: "sim", jobs, schedules: [], lanes: { mail: {} } }),
+    schedules: schedulesOf(everyMs),
+  };
   return { registry: registry([app]), jobs: new Map(jobs.map((job) => [job.id, job])) };
 }
 
-/** Made once for each period: a schedule needs no process, and a run has hundreds of them. */
-const releases = new Map<number, readonly ScheduleDefinition[]>();
+const unused = (): Promise<never> => Promise.reject(new Error("a schedule runs nothing by itself"));
+const nowhere: Surroundings = { sleep: unused, target: unused, die: unused, batch: unused, isDown: () => false };
 
-function schedulesOf(everyMs: number): readonly ScheduleDefinition[] {
-  const known = releases.get(everyMs);
-  if (known !== undefined) return known;
-  const nowhere: Surroundings = { sleep: unused, target: unused, die: unused, batch: unused, isDown: () => false };
+/** Made once for each period: a run has hundreds of processes. */
+function oncePer<T>(make: (everyMs: number) => T): (everyMs: number) => T {
+  const made = new Map<number, T>();
+  return (everyMs) => {
+    const known = made.get(everyMs) ?? make(everyMs);
+    made.set(everyMs, known);
+    return known;
+  };
+}
+
+/** For what runs no handler. */
+export const appOf = oncePer((everyMs) => simApp(nowhere, everyMs));
+
+const schedulesOf = oncePer((everyMs): readonly ScheduleDefinition[] => {
   const often = { payload: { workMs: 400 }, run: sweepJob(nowhere) } as const;
-  const made = [
+  return [
     defineSchedule({ id: "minutely", cron: "* * * * *", timezone: "UTC", ...often }),
     defineSchedule({ id: "often", every: `${everyMs}ms`, overlap: "skip", misfire: "all", ...often }),
     defineSchedule({ id: "flows", every: "15s", overlap: "skip", payload: { workMs: 700 }, run: flowOf(nowhere) }),
@@ -138,9 +150,7 @@ function schedulesOf(everyMs: number): readonly ScheduleDefinition[] {
     }),
     defineSchedule({ id: "queued", every: "25s", overlap: "queue-one", ...often, payload: { workMs: 6_000 } }),
   ];
-  releases.set(everyMs, made);
-  return made;
-}
+});
 
 const flowOf = (world: Surroundings): Job<Payload> =>
   flow(world, {
@@ -148,7 +158,6 @@ const flowOf = (world: Surroundings): Job<Payload> =>
     limits: { lease: "2s", timeout: "6s" },
     then: defineJob({ id: "closing", ...quick, run: work(world) }),
   });
-const unused = (): Promise<never> => Promise.reject(new Error("a schedule runs nothing by itself"));
 /** Ends at its signal, and not at once. */
 const longJob = (world: Surroundings): Job<Payload> =>
   defineJob({

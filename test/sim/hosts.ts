@@ -22,7 +22,7 @@ export function keepWorker(world: World, lane: string, name: string): void {
 }
 
 async function runWorker(world: World, process: SimProcess, lane: string): Promise<void> {
-  const { ports, app } = world.inside(process);
+  const { ports, app } = world.inside(process, { runsHandlers: true });
   const options = { worker: process.name, lane, stage: "sim" };
   const worker = world.planted.worker(createWorker(ports, app.registry, options));
   const stop = new AbortController();

@@ -6,7 +6,7 @@ import { createMemoryLockStore, type MemoryLockStore } from "../../src/testing/m
 import type { ReferenceStore } from "../support/reference-store.ts";
 import { seededRandom, type SeededRandom } from "../support/seeded-random.ts";
 import { virtualTime, type VirtualTime } from "../support/virtual-clock.ts";
-import { simApp, type SimApp } from "./app.ts";
+import { appOf, simApp, type SimApp } from "./app.ts";
 import { locksFor } from "./locks.ts";
 import { memoryServer } from "./memory-server.ts";
 import { SimProcess, never } from "./process.ts";
@@ -143,8 +143,8 @@ export class World {
     chosen.stop(ms);
   }
 
-  /** The ports and definitions of a process. */
-  inside(process: SimProcess): { ports: Ports; app: SimApp } {
+  /** The ports and definitions of a process; one that runs no handler has those of all others. */
+  inside(process: SimProcess, { runsHandlers = false } = {}): { ports: Ports; app: SimApp } {
     const { wire, record, time, without } = this;
     const random = this.random.fork(process.name);
     const store = this.server.storeOf(process);
@@ -159,7 +159,7 @@ export class World {
       metrics: noMetrics,
       crashPoint: (name) => wire.mayCrash(process, name),
     };
-    return { ports, app: simApp(this.#surroundings(process), this.everyMs) };
+    return { ports, app: runsHandlers ? simApp(this.#surroundings(process), this.everyMs) : appOf(this.everyMs) };
   }
 
   #surroundings(process: SimProcess): Parameters<typeof simApp>[0] {

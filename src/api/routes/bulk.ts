@@ -12,7 +12,7 @@ import { endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
 import { once } from "../once.ts";
 import type { ApiOptions } from "../options.ts";
-import { HttpProblem, unknownBulk } from "../problem.ts";
+import { fieldProblem, HttpProblem, unknownBulk } from "../problem.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { pageOf } from "../query.ts";
 import { paceUpTo, id, limit, requestKey, text, textsOf } from "../query-fields.ts";
@@ -163,15 +163,11 @@ interface Asking {
   readonly caller: Caller;
 }
 
-const noFilter = (path: string, message: string): HttpProblem =>
-  new HttpProblem("no-filter", `${path}: ${message}`, { issues: [{ path, message }] });
-
 function beginner(options: ApiOptions): (asking: Asking, wanted: Wanted) => Promise<Answer> {
   const bulks = bulkBeginner(options);
   return async (asking, { action, search: named, pace: paceMs = 0, steps, dryRun }) => {
-    if (Object.keys(named).length === 0) {
-      throw noFilter("filter", "must name something: at least a state or a kind");
-    }
+    if (Object.keys(named).length === 0)
+      throw fieldProblem("no-filter", "filter", "must name something: at least a state or a kind");
     const search = changeable(action, { ...named, ...searchWithin(asking.within) });
     const matching = async () => {
       const matched = await countMatching(options.insight, search, contractLimits.bulkCountMax);
@@ -180,7 +176,7 @@ function beginner(options: ApiOptions): (asking: Asking, wanted: Wanted) => Prom
     };
     if (dryRun) return { status: 200, body: { dryRun, ...(await matching()) } };
     if (search.states?.length === 0)
-      throw noFilter("filter.state", `must be among ${statesOf[action].join(", ")} to ${action}`);
+      throw fieldProblem("no-filter", "filter.state", `must be among ${statesOf[action].join(", ")} to ${action}`);
     const make = async (request?: KeyedRequest): Promise<Answer> => {
       const wanted = { action, search, caller: asking.caller.name, paceMs, ...(await matching()) };
       return await bulks.begin(wanted, request);
@@ -202,10 +198,7 @@ async function refuseUnknown(
   for (const group of fingerprints) {
     const found = await countMatching(insight, { ...search, fingerprints: [group] }, 1);
     const message = `no job that matches is in group ${JSON.stringify(group)}`;
-    if (found.count === 0)
-      throw new HttpProblem("unknown-group", `filter.fingerprint: ${message}`, {
-        issues: [{ path: "filter.fingerprint", message }],
-      });
+    if (found.count === 0) throw fieldProblem("unknown-group", "filter.fingerprint", message);
   }
 }
 

@@ -2,7 +2,7 @@ import type { EventSink } from "../../insight/publish.ts";
 import { webhookSecrets, webhookSink } from "./webhook.ts";
 import { publishLimits } from "../../insight/publish-limits.ts";
 import type { StreamEvent } from "../../insight/event-stream.ts";
-import { objectIn, signedFetch } from "../signed-fetch.ts";
+import { objectIn, jsonFetch } from "../signed-fetch.ts";
 
 /** Where a stage publishes its events. */
 export type EventSinkSettings =
@@ -52,13 +52,12 @@ export function eventBridgeSink(options: EventBridgeOptions): EventSink {
       for (let at = 0; at < events.length; at += eventBridgeBatchMax) {
         signal.throwIfAborted();
         const Entries = events.slice(at, at + eventBridgeBatchMax).map((event) => entryOf(event, options));
-        const response = await signedFetch({
+        const response = await jsonFetch({
           url: endpoint ?? `https://events.${region}.amazonaws.com/`,
-          method: "POST",
           service: "events",
           region,
-          headers: { "content-type": "application/x-amz-json-1.1", "x-amz-target": "AWSEvents.PutEvents" },
-          body: JSON.stringify({ Entries }),
+          target: "AWSEvents.PutEvents",
+          input: { Entries },
           timeoutMs: publishLimits.publishCallMs,
         });
         assertAccepted(response.status, await response.text());

@@ -37,14 +37,15 @@ const levelNames = { debug: "DEBUG", info: "INFO", warn: "WARN", error: "ERROR",
 function write(logger: Logger, lowest: number, fields: Readonly<Record<string, unknown>>): Log {
   const line = (level: Exclude<LogLevel, "silent">): Log["info"] =>
     logLevels.indexOf(level) < lowest ? () => {} : (message, more) => logger[level](message, { ...fields, ...more });
-  return {
-    debug: line("debug"),
-    info: line("info"),
-    warn: line("warn"),
-    error: line("error"),
-    child: (more) => write(logger, lowest, { ...fields, ...more }),
-  };
+  return { ...linesOf(line), child: (more) => write(logger, lowest, { ...fields, ...more }) };
 }
+
+const linesOf = (line: (level: Exclude<LogLevel, "silent">) => Log["info"]): Omit<Log, "child"> => ({
+  debug: line("debug"),
+  info: line("info"),
+  warn: line("warn"),
+  error: line("error"),
+});
 
 class UtcFormatter extends LogFormatter {
   override formatAttributes(attributes: UnformattedAttributes, more: LogAttributes): LogItem {
@@ -68,15 +69,10 @@ const texts = ["error", "reason", "problem", "message"] as const;
  * handler logs by itself stays: its log is a child that names the kind.
  */
 export function hidingLog(log: Log, hides: (kind: string) => boolean): Log {
-  const line =
-    (level: "debug" | "info" | "warn" | "error"): Log["info"] =>
-    (message, fields) =>
-      log[level](message, fields === undefined ? fields : shownOf(fields, hides));
   return {
-    debug: line("debug"),
-    info: line("info"),
-    warn: line("warn"),
-    error: line("error"),
+    ...linesOf(
+      (level) => (message, fields) => log[level](message, fields === undefined ? fields : shownOf(fields, hides)),
+    ),
     child: (fields) => ("kind" in fields ? log.child(fields) : hidingLog(log.child(fields), hides)),
   };
 }
