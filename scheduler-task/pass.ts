@@ -42,7 +42,10 @@ export async function serve(signal: AbortSignal): Promise<number> {
     };
     try {
       await opened(async (once) => {
-        for (; !signal.aborted && begunMs - openedMs < openMsMax; await untilNext()) await once(signal);
+        do {
+          await once(signal);
+          await untilNext();
+        } while (!signal.aborted && performance.now() - openedMs < openMsMax);
       });
     } catch (error) {
       if (!(error instanceof DatabaseUnavailable)) throw error;

@@ -26,7 +26,9 @@ test("150 jobs with transactions are three batches, four transactions side by si
 });
 
 test("work that never ends is an error that names what kept the test busy", async () => {
-  const again = async (_: unknown, ctx: Context): Promise<void> => void (await ctx.enqueue(ping, undefined));
+  const again = async (_: unknown, ctx: Context): Promise<void> => {
+    await ctx.enqueue(ping, undefined);
+  };
   const ping = defineJob({ id: "ping", run: again });
   const once = defineJob({ id: "once", run: () => {} });
   const apps = [defineApp({ name: "shop", jobs: [ping, once] })];
