@@ -19,19 +19,11 @@ import { ownProject } from "../src/stage/project.ts";
 import { openRuntime, type Runtime } from "../src/compose/runtime.ts";
 import { exitCodes, print } from "./report.ts";
 
+/** How long a service keeps its connections and the secrets that it has read. */
+const openMsMax = 840_000;
+
 /** Takes the lock and makes passes until the time is over or the signal comes; upkeep and the publisher go on beside them. */
-export async function pass(signal: AbortSignal): Promise<number> {
-  const config = readConfig(process.env, await ownProject());
-  const runtime = await openRuntime(config, { role: "scheduler" });
-  try {
-    await runtime.checkDatabase();
-    const report = await passWithUpkeep(config, runtime, await archiveOf(config, runtime), signal);
-    print("pass", report);
-    return exitCodes[report.outcome];
-  } finally {
-    await runtime.close();
-  }
-}
+export const pass = (signal: AbortSignal): Promise<number> => opened((once) => once(signal));
 
 /**
  * One pass after the other until the signal comes. A database that is away is waited for, because another task would find the
@@ -40,18 +32,45 @@ export async function pass(signal: AbortSignal): Promise<number> {
 export async function serve(signal: AbortSignal): Promise<number> {
   const { passMs } = readConfig(process.env, await ownProject());
   while (!signal.aborted) {
-    const begunMs = performance.now();
+    const openedMs = performance.now();
+    let begunMs = openedMs;
+    // Where another task held the lock, its time is not over yet. A timer that keeps the process: AbortSignal.timeout does not.
+    const untilNext = async (): Promise<void> => {
+      const leftMs = passMs - (performance.now() - begunMs);
+      if (leftMs > 0) await wait(leftMs, undefined, { signal }).catch(() => {});
+      begunMs = performance.now();
+    };
     try {
-      await pass(signal);
+      await opened(async (once) => {
+        do {
+          await once(signal);
+          await untilNext();
+        } while (!signal.aborted && performance.now() - openedMs < openMsMax);
+      });
     } catch (error) {
       if (!(error instanceof DatabaseUnavailable)) throw error;
       console.error(error.message);
+      await untilNext();
     }
-    // Where another task held the lock, its time is not over yet. A timer that keeps the process: AbortSignal.timeout does not.
-    const leftMs = passMs - (performance.now() - begunMs);
-    if (leftMs > 0) await wait(leftMs, undefined, { signal }).catch(() => {});
   }
   return exitCodes.done;
+}
+
+/** @param work gets what makes passes for the time of one task, and answers its exit code. */
+async function opened<T>(work: (once: (signal: AbortSignal) => Promise<number>) => Promise<T>): Promise<T> {
+  const config = readConfig(process.env, await ownProject());
+  const runtime = await openRuntime(config, { role: "scheduler" });
+  try {
+    await runtime.checkDatabase();
+    const archive = await archiveOf(config, runtime);
+    return await work(async (signal) => {
+      const report = await passWithUpkeep(config, runtime, archive, signal);
+      print("pass", report);
+      return exitCodes[report.outcome];
+    });
+  } finally {
+    await runtime.close();
+  }
 }
 
 async function passWithUpkeep(

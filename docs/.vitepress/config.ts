@@ -3,21 +3,18 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { defineConfig, type SiteConfig } from "vitepress";
 
-const pages = (folder: string): readonly string[] =>
+const pages = (folder: string, ends = /^(?!README)[^.]+\.md$/): readonly string[] =>
   readdirSync(new URL(`../${folder}/`, import.meta.url))
-    .filter((name) => name.endsWith(".md") && name !== "README.md" && !name.endsWith(".ko.md"))
-    .map((name) => name.replace(/\.md$/, ""))
+    .filter((name) => ends.test(name))
+    .map((name) => `${folder}${folder === "" ? "" : "/"}${name.replace(/\.md$/, "")}`)
     .toSorted();
 
-const group = (text: string, folder: string) => ({
-  text,
-  link: `/${folder}/`,
-  collapsed: folder === "adr",
-  items: pages(folder).map((name) => ({ text: name.replaceAll("-", " "), link: `/${folder}/${name}` })),
-});
+const titleOf = (page: string): string =>
+  /^# (.+)$/m.exec(readFileSync(new URL(`../${page}.md`, import.meta.url), "utf8"))?.[1]?.replaceAll("`", "") ?? page;
 
-const links = (...names: readonly string[]) =>
-  names.map((name) => ({ text: name.replaceAll("-", " "), link: `/${name}` }));
+const links = (names: readonly string[]) => names.map((name) => ({ text: titleOf(name), link: `/${name}` }));
+
+const group = (text: string, folder: string) => ({ text, link: `/${folder}/`, items: links(pages(folder)) });
 
 const about = "Scheduled work in your own AWS account that is never lost and always explained.";
 
@@ -50,13 +47,15 @@ export default defineConfig({
   cacheDir: "../.belfry/site-cache",
   outDir: "../.belfry/site",
   buildEnd: writeForAssistants,
+  transformHtml: (html, file) => (file.endsWith(".ko.html") ? html.replace('lang="en-US"', 'lang="ko-KR"') : undefined),
   rewrites: { "guides/README.md": "guides/index.md", "reference/README.md": "reference/index.md" },
   // Of files beside docs/, which only GitHub shows.
   ignoreDeadLinks: [/^(\.\/)?(\.\.\/)+/, /\/(README|CONTRIBUTING|CHANGELOG)$/],
   // Braces in a heading or a cell are paths and types, not attributes.
   markdown: { attrs: { disable: true } },
   themeConfig: {
-    search: { provider: "local" },
+    // Every word has to be there: one of two words is on most pages.
+    search: { provider: "local", options: { miniSearch: { searchOptions: { combineWith: "AND", fuzzy: false } } } },
     nav: [
       { text: "Tutorial", link: "/tutorial" },
       { text: "Guides", link: "/guides/" },
@@ -69,7 +68,7 @@ export default defineConfig({
       group("Reference", "reference"),
       {
         text: "In depth",
-        items: links(
+        items: links([
           "how-it-works",
           "definitions",
           "schedules",
@@ -81,10 +80,16 @@ export default defineConfig({
           "scale",
           "glossary",
           "state-machine",
-        ),
+          "cells",
+          "retention",
+        ]),
       },
-      { text: "Operation", items: links("deploy", "operate", "runbook", "console", "security", "api", "costs") },
-      { text: "Decisions", collapsed: true, items: group("", "adr").items },
+      {
+        text: "Operation",
+        items: links(["deploy", "operate", "runbook", "console", "security", "asvs", "api", "costs"]),
+      },
+      { text: "Decisions", collapsed: true, items: links(pages("adr")) },
+      { text: "한국어", items: links([...pages("", /\.ko\.md$/), ...pages("guides", /^(?!README).+\.ko\.md$/)]) },
     ],
   },
 });

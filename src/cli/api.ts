@@ -16,12 +16,17 @@ interface Asked {
  * BELFRY_HOME names a local system, so that BELFRY_STAGE is only the stage which that one runs.
  */
 export function api(world: World, command: Command): ApiClient {
+  const { url } = command.optsWithGlobals<Asked>();
+  const stage = deployedStage(world, command);
+  return stage === null ? apiClient(apiAddress(url, world.env, world.folder)) : apiOf(stage, { url }, world, command);
+}
+
+/** The deployed stage that is spoken to, by its name; null for the local system and for an address. */
+export function deployedStage({ env }: World, command: Command): string | null {
   const { url, stage } = command.optsWithGlobals<Asked>();
-  if (stage !== undefined) return apiOf(stage, { url }, world, command);
-  const { BELFRY_URL, BELFRY_HOME, BELFRY_STAGE } = world.env;
-  const isDeployed = url === undefined && !BELFRY_URL && !BELFRY_HOME && BELFRY_STAGE;
-  if (isDeployed) return apiOf(BELFRY_STAGE, { url }, world, command);
-  return apiClient(apiAddress(url, world.env, world.folder));
+  if (stage !== undefined) return stage;
+  const { BELFRY_URL, BELFRY_HOME, BELFRY_STAGE } = env;
+  return url === undefined && !BELFRY_URL && !BELFRY_HOME && BELFRY_STAGE ? BELFRY_STAGE : null;
 }
 
 /** A deployed stage's, whatever else `--stage` says; an address that is given is taken as it is. */

@@ -70,6 +70,7 @@ function settings(options: PoolOptions): PoolConfig {
     lock_timeout: workerLimits.claimLockTimeoutMs,
     idle_in_transaction_session_timeout: options.idleInTransactionMs ?? postgresLimits.idleInTransactionMs,
     connectionTimeoutMillis: postgresLimits.connectionWaitMs,
+    idleTimeoutMillis: postgresLimits.connectionIdleMs,
     Client: ImpatientClient,
     keepAlive: true,
     ...(options.ca === undefined ? {} : { ssl: { ca: options.ca, rejectUnauthorized: true } }),

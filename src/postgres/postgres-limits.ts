@@ -1,5 +1,7 @@
 /** Bounds of the SQL adapter alone. */
 export const postgresLimits = {
+  /** A connection that what comes each minute finds again: opening one costs the server more than that work. */
+  connectionIdleMs: 70_000,
   partitionDaysAhead: 7,
   keptPlanRowsMax: 50,
   serializationRetriesMax: 3,

@@ -5,11 +5,13 @@ import { decodeMessage } from "../run/message.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { findJobs } from "../insight/find-jobs.ts";
 import { insightLimits } from "../insight/insight-limits.ts";
+import { readRecords } from "../insight/job.ts";
 import { readLanes } from "../insight/lanes.ts";
 import { readOccurrencesBetween } from "../insight/occurrences.ts";
 import type { Database } from "../insight/sql-query.ts";
 import type { Clock, Ports } from "../machine/ports.ts";
 import { pass } from "../schedule/pass.ts";
+import { iso } from "../machine/units.ts";
 import type { LaneGate } from "../run/worker-scope.ts";
 import { createWorker, type Worker } from "../run/worker.ts";
 import { faultyRegistry, type Faults } from "./faults.ts";
@@ -27,6 +29,7 @@ export interface DriverOptions {
   readonly clock: TestClock;
   /** Since the start, for the queue; moved together with the clock. */
   readonly elapsed: { ms: number };
+  readonly batchesMax: number;
 }
 
 /** Plays the scheduler and the workers, one step after another. */
@@ -37,12 +40,11 @@ export interface Driver {
   stop(): Promise<void>;
 }
 
-/** Work that makes new work for ever would keep a test for ever. */
-const roundsMax = 10_000;
-const batchSize = 10;
+/** As large as it may be where handlers open few connections: one claim and one look for all of them. */
+const batchSize = 50;
 
 export function newDriver(options: DriverOptions): Driver {
-  const { ports, queue, apps, stage, faults, clock, elapsed } = options;
+  const { ports, insight, queue, apps, stage, faults, clock, elapsed, batchesMax } = options;
   const lives = new Map<string, { life: WorkerLife; worker: Worker }>();
   const registry = registryOf(apps);
   // A planted fault is for an attempt: the scheduler checks payloads too.
@@ -73,39 +75,52 @@ export function newDriver(options: DriverOptions): Driver {
     // A dead worker deletes no messages; the next one starts where it was.
     if (answer === undefined) lives.delete(lane);
     else answered(queue, lane, records, answer.failed);
-    return await ranOf(ports, records, ended);
+    return await ranOf(insight, records, ended);
   };
 
-  const drain = async (): Promise<readonly Ran[]> => {
-    const ran: Ran[] = [];
-    for (let round = 0; ; round += 1) {
-      if (round === roundsMax)
-        throw new Error(`drain: work did not end after ${roundsMax} rounds; does a job enqueue itself?`);
+  /** @param ran what has ended in this call, to which it adds. */
+  const drain = async (ran: Ran[] = [], bound = { batches: 0 }): Promise<readonly Ran[]> => {
+    for (;;) {
+      const before = bound.batches;
       await ports.store.unholdOpen(insightLimits.unholdRowsMax);
       await pass(ports, registry, { stage, signal, lapsed });
-      let batches = 0;
       for (const lane of lanes) {
-        for (let batch = await work(lane); batch !== null; batch = await work(lane)) batches += ran.push(...batch) + 1;
+        for (let batch = await work(lane); batch !== null; batch = await work(lane)) {
+          ran.push(...batch);
+          if (++bound.batches > batchesMax) throw new Error(busy(ran, batchesMax, await ports.store.now()));
+        }
       }
-      if (batches === 0) return ran;
+      if (bound.batches === before) return ran;
     }
   };
 
   return {
     registry,
-    drain,
+    drain: () => drain(),
     async advance(toMs) {
-      const ran: Ran[] = [...(await drain())];
+      const ran: Ran[] = [];
+      const bound = { batches: 0 };
+      await drain(ran, bound);
       for (let now = await ports.store.now(); now < toMs; now = await ports.store.now()) {
         const next = Math.min(toMs, Math.max(now + 1, await nextTime(options, lanes, now)));
         elapsed.ms += next - now;
         await clock.advance(next - now);
-        ran.push(...(await drain()));
+        await drain(ran, bound);
       }
       return ran;
     },
     stop: async () => void (await Promise.all([...lives.values()].map(({ worker }) => worker.stop(0)))),
   };
+}
+
+/** Work that makes new work for ever would keep a test for ever. */
+function busy(ran: readonly Ran[], batchesMax: number, now: Instant): string {
+  const counts = new Map<string, number>();
+  for (const { kind } of ran) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  const [most = ["no kind", 0], ...others] = [...counts].toSorted(([, a], [, b]) => b - a);
+  const whose = `${most[1]} attempts of "${most[0]}"${others.length === 0 ? "" : ` and ${ran.length - most[1]} of others`}`;
+  return `work did not end within ${batchesMax} batches, and it is ${iso(now)}: ${whose} have ended. Does a job enqueue itself? \
+Else take shorter steps, or a higher \`batchesMax\` of createTestSystem`;
 }
 
 /** Looks each time: the clock moves between two looks as far as a test says. */
@@ -180,23 +195,22 @@ async function overdueAt(
 
 /** What ended with these messages. A message that comes twice ends no second attempt: `ended` holds those that were listed. */
 async function ranOf(
-  { store }: Ports,
+  insight: Database,
   records: readonly ReceivedMessage[],
   ended: Set<string>,
 ): Promise<readonly Ran[]> {
-  const ran: Ran[] = [];
-  for (const { body } of records) {
-    const message = decodeMessage(body);
-    const found = message === null ? null : await store.job(message.jobId);
-    if (found === null) continue;
-    const { id, kind, state, attempt, errorMessage: error } = found;
-    const which = `${id} ${attempt} ${state}`;
-    if (unfinished.has(state) || ended.has(which)) continue;
-    ended.add(which);
-    ran.push({ id, kind, state, attempt, error });
-  }
-  return ran;
+  const ids = [...new Set(records.flatMap(({ body }) => decodeMessage(body)?.jobId ?? []))];
+  const rows = await insight.run(readRecords, { ids, whole: false });
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => {
+    const row = found.get(id);
+    if (row === undefined || unfinished.has(row.state) || !isNew(ended, `${id} ${row.attempt} ${row.state}`)) return [];
+    const { kind, state, attempt, error } = row;
+    return [{ id, kind, state, attempt, error: error?.message ?? null }];
+  });
 }
+
+const isNew = (ended: Set<string>, which: string): boolean => !ended.has(which) && ended.add(which).has(which);
 
 /** One attempt that ended. @beta */
 export interface Ran {

@@ -46,6 +46,8 @@ export interface TestSystemOptions {
   readonly secrets?: Readonly<Record<string, string>>;
   /** Of a Postgres for tests, as a user that may create databases. Default: one of this process. */
   readonly databaseUrl?: string;
+  /** Batches of up to 50 jobs that one `advance` or `drain` runs before it throws. Default 10,000. */
+  readonly batchesMax?: number;
 }
 
 /** @beta */
@@ -115,7 +117,8 @@ export async function createTestSystem(options: TestSystemOptions): Promise<Test
   }
 }
 
-async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage: string): Promise<TestSystem> {
+async function open(options: TestSystemOptions, stage: string): Promise<TestSystem> {
+  const { apps, at, secrets, databaseUrl, batchesMax = 10_000 } = options;
   const made = await testDatabase(apps, databaseUrl);
   const database = new Pool({ connectionString: made.url, max: 4 });
   database.on("error", () => {});
@@ -123,7 +126,7 @@ async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage
     url: made.url,
     applicationName: "belfry test",
     connections: 4,
-    txConnections: 2,
+    txConnections: 4,
   });
   // What is due is handed to its queue at once, and nothing earlier: messages never wait for a clock that stands.
   const dispatched = { dispatchWindowMs: 0 };
@@ -149,7 +152,7 @@ async function open({ apps, at, secrets, databaseUrl }: TestSystemOptions, stage
   };
   const faults = new Faults();
   const insight = createDatabase(connections, dispatched);
-  const driver = newDriver({ ports, insight, queue, apps, stage, faults, clock, elapsed });
+  const driver = newDriver({ ports, insight, queue, apps, stage, faults, clock, elapsed, batchesMax });
   await insight.run(writeKinds, driver.registry);
   await installDefinitions(ports, driver.registry, { stage });
   bindClient(knowing(driver.registry, createClient(ports, { stage })));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { serveApi } from "./harness.ts";
+import { belfry, serveApi } from "./harness.ts";
 
 type Served = Awaited<ReturnType<typeof serveApi>>;
 
@@ -48,6 +48,16 @@ test("who may only look gets 4", async () => {
   const refused = await served.belfry("lanes", "pause", "default");
   expect(refused).toMatchObject({ code: 4, out: "" });
   expect(refused.err).toContain("bob may read but not change");
+});
+
+test.each([
+  { of: ["--stage", "prod"], env: {} },
+  { of: [], env: { BELFRY_STAGE: "prod" } },
+])("a lane of a deployed stage stops only with --yes: $of $env", async ({ of, env }) => {
+  expect(await belfry(["lanes", "pause", "mail", ...of], { env })).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("start no job of lane mail of stage prod? Say so with --yes") as string,
+  });
 });
 
 test("logs show what happened since the look before, a line each", async () => {

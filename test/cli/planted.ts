@@ -56,7 +56,7 @@ export const given: Readonly<Record<string, string>> = {
   // What the redrive before it began.
   "dead-letters stop": "1",
   "lanes list": "",
-  "lanes pause": "default",
+  "lanes pause": "default --yes",
   "lanes resume": "default",
   "lanes limit": "shout 3",
   "lanes limits": "",

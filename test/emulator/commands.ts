@@ -64,7 +64,7 @@ const lines: readonly (readonly [command: string, args: string, code?: number])[
   ["dead-letters redrive", "--kind hello --dry-run"],
   ["dead-letters stop", "4711", notFound],
   ["lanes list", ""],
-  ["lanes pause", "default"],
+  ["lanes pause", "default --yes"],
   ["lanes resume", "default"],
   ["lanes limit", "gone 1", notFound],
   ["lanes limits", ""],

@@ -65,7 +65,7 @@ const program = basename(process.argv[1] ?? "");
 const role = program.startsWith("setup") ? "setup"
   : program.startsWith("api-server") ? "api"
   : program.startsWith("sandbox-runner") ? "worker " + process.env.BELFRY_LANE
-  : process.argv[2] === "pass" ? "scheduler" : program;
+  : ["pass", "serve"].includes(process.argv[2] ?? "") ? "scheduler" : program;
 appendFileSync(${JSON.stringify(loads)}, [process.pid, role, ${JSON.stringify(version)}].join("\\t") + "\\n");
 if (role === ${JSON.stringify(failsIn ?? "")}) throw new Error("not in this process");
 /** Once: a process that starts later runs this too. */

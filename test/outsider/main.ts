@@ -15,6 +15,7 @@ import { pageCheck } from "./pages.ts";
 import { sqlClientsCheck } from "./sql-clients.ts";
 import { socketCheck } from "./sockets.ts";
 import { startCheck } from "./start.ts";
+import { tracesCheck } from "./traces.ts";
 import { startWorld, type Target } from "./world.ts";
 
 const checks: readonly Check[] = [
@@ -24,6 +25,7 @@ const checks: readonly Check[] = [
   fuzzCheck,
   sqlClientsCheck,
   importersCheck,
+  tracesCheck,
   calendarCheck,
   socketCheck,
   pageCheck,

@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import { formatDuration } from "../../calendar/duration.ts";
 import type { LaneListReply } from "../../api/shape/overview.ts";
-import { api } from "../api.ts";
+import { api, deployedStage } from "../api.ts";
+import { wrongUsage } from "../exit.ts";
 import type { Output, World } from "../output.ts";
 import { here, pauseBodyOf, pausedText, type PauseOptions, withPauseOptions } from "../schedule-table.ts";
 import { wallTimeIn } from "../times.ts";
@@ -101,7 +102,11 @@ function pause(world: World, out: Output): Command {
     ),
   )
     .argument("<lane>")
-    .action(async (name: string, options: PauseOptions, command: Command) => {
+    .option("--yes", "needed for a deployed stage")
+    .action(async (name: string, { yes = false, ...options }: PauseOptions & { yes?: boolean }, command: Command) => {
+      const stage = deployedStage(world, command);
+      if (stage !== null && !yes)
+        throw wrongUsage("not-confirmed", `start no job of lane ${name} of stage ${stage}? Say so with --yes`);
       const answer = await api(world, command).call("pauseLane", { name }, pauseBodyOf(options));
       out.result(answer, () => `lane ${name} is ${pausedText(answer, options.timezone)}`);
     });

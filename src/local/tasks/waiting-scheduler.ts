@@ -1,4 +1,4 @@
-/** A scheduler task that has loaded the project's code and waits for the task before it to end: `waiting-scheduler pass`. */
+/** A scheduler task that has loaded the project's code and waits for the task before it to end: `waiting-scheduler serve`. */
 import { once } from "node:events";
 import { readConfig } from "../../stage/config.ts";
 import { ownProject } from "../../stage/project.ts";

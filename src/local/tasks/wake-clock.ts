@@ -16,7 +16,10 @@ const waitingTask = fileURLToPath(new URL("./waiting-scheduler.ts", import.meta.
 const intervalShare = 55 / 60;
 const passMsMax = 840_000;
 
-/** The first wake comes at once, the next ones at their rate. A task may still run when the next one comes: the lock decides. */
+/**
+ * The first wake comes at once, the next ones at their rate. In real time the task stays, as with `scheduler: "service"`, and a wake
+ * finds it there or starts another. In compressed time each wake starts one, and one may still run then: the lock decides.
+ */
 export function startWakeClock(options: ClockOptions & { readonly rateMinutes: number }): WakeClock {
   const { children, env, timeScale, onLine } = options;
   const ruleMs = (options.rateMinutes * 60_000) / timeScale;
@@ -24,9 +27,13 @@ export function startWakeClock(options: ClockOptions & { readonly rateMinutes: n
   const passMs = Math.min(Math.floor(intervalMs * timeScale * intervalShare), passMsMax);
   const passes = new SchedulerProcesses(options);
   const name = "scheduler";
+  const command = timeScale === 1 ? "serve" : "pass";
   const more = { BELFRY_PASS_MS: String(passMs) };
   let isStopped = false;
-  const wake = (): void => void passes.start(name, ["pass"], more);
+  const wake = (): void => void passes.start(name, [command], more);
+  const rule = (): void => {
+    if (command === "pass" || passes.running.length === 0) wake();
+  };
   /** The running ones give the lock back first: a task that finds it held by a living one ends. */
   const follow = async (next: ChildProcess): Promise<void> => {
     const before = passes.running;
@@ -37,14 +44,14 @@ export function startWakeClock(options: ClockOptions & { readonly rateMinutes: n
     else next.send("begin", () => {});
   };
   wake();
-  const timer = setInterval(wake, intervalMs);
+  const timer = setInterval(rule, intervalMs);
   return {
     again() {
       for (const child of passes.running) child.kill("SIGTERM");
       wake();
     },
     async prepare(code) {
-      const about = { name, args: [waitingTask, "pass"], env: { ...more, ...env }, onLine, code };
+      const about = { name, args: [waitingTask, command], env: { ...more, ...env }, onLine, code };
       const child = await startReady(children, "the scheduler", about);
       return {
         isAlive: () => !hasEnded(child),
