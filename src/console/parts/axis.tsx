@@ -1,5 +1,5 @@
 import { isNarrow } from "../narrow.ts";
-import { myZone, partsOf, timeMode } from "../time.ts";
+import { clockZone, partsOf } from "../time.ts";
 import { numberText } from "../language/number.ts";
 
 /** One scale of time for all that is drawn over it, in milliseconds. */
@@ -31,7 +31,7 @@ const ticksMax = { wide: 8, narrow: 4 };
 
 /** Round times by the clock that the page is read in, also where it changes: each is looked up, none is counted. */
 export function ticksOf(span: TimeScale): readonly Tick[] {
-  const zone = timeMode.value === "utc" ? "UTC" : myZone;
+  const zone = clockZone();
   const minutes = (span.to - span.from) / 60_000;
   const step = stepsMin.find((each) => minutes / each <= (isNarrow.value ? ticksMax.narrow : ticksMax.wide)) ?? 1_440;
   // No zone is ahead of another by less than a quarter of an hour.

@@ -11,6 +11,7 @@ export * from "./json.tsx";
 export * from "./loaded.tsx";
 export * from "./marks.tsx";
 export * from "./paused.tsx";
+export * from "./picture.tsx";
 export * from "./tabs.tsx";
 export * from "./time.tsx";
 export * from "./toast.tsx";

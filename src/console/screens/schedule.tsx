@@ -8,6 +8,7 @@ import { useKeys } from "../keys.ts";
 import { useAnswer, useResource } from "../resource.ts";
 import { startScheduleOnce, toggleSchedule } from "../schedules/actions.tsx";
 import { BackfillForm } from "../schedules/backfill-form.tsx";
+import { HeatMap } from "../schedules/heat-map.tsx";
 import { NextFires } from "../schedules/next-fires.tsx";
 import { type OccurrenceReply, OccurrenceTable } from "../schedules/occurrence-table.tsx";
 import { scheduleCrumbs } from "../schedules/crumbs.tsx";
@@ -91,6 +92,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
   const { query, path, route } = useLocation();
   const { nominal = "" } = query;
   const { occurrences, next } = schedule.times;
+  const listOf = (range: string): string => `${path}?${new URLSearchParams({ nominal: range })}`;
   useKeys([
     { keys: "p", does: words.schedules.pauseKey, run: () => void toggleSchedule(schedule, onDone) },
     { keys: "n", does: words.shared.runNow, run: () => void startScheduleOnce(schedule) },
@@ -128,26 +130,23 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
       </p>
       <ObjectiveLine of={schedule.times.objective} />
       <Paused of={schedule} zone={timezone} />
+      <section class="card" aria-label={words.schedules.occurrences}>
+        <header class="line card-head">
+          <h2>{nominal === "" ? words.schedules.last30 : words.schedules.occurrences}</h2>
+          <Squares last={occurrences.filter(isPast).map(squareOf)} zone={timezone} />
+          <span class="dim">{plannedText(occurrences)}</span>
+          <RangePicker of="nominal" value={nominal} onRange={(value) => route(listOf(value))} />
+          <span class="space" />
+          <SquareLegend />
+        </header>
+        <HeatMap id={id} zone={timezone} listOf={listOf} />
+        <WhyTime schedule={schedule} />
+        {nominal === "" ? <OccurrenceTable occurrences={occurrences} /> : <Chosen {...{ id, nominal }} />}
+      </section>
       <div class="columns even">
         <NextFires times={next} schedule={schedule} />
         <BackfillForm schedule={schedule} onDone={onDone} />
       </div>
-      <section class="card" aria-label={words.schedules.occurrences}>
-        <header class="line card-head">
-          <h2>{words.schedules.last30}</h2>
-          <Squares last={occurrences.filter(isPast).map(squareOf)} zone={timezone} />
-          <span class="dim">{plannedText(occurrences)}</span>
-          <RangePicker
-            of="nominal"
-            value={nominal}
-            onRange={(value) => route(`${path}?${new URLSearchParams({ nominal: value })}`)}
-          />
-          <span class="space" />
-          <SquareLegend />
-        </header>
-        <WhyTime schedule={schedule} />
-        {nominal === "" ? <OccurrenceTable occurrences={occurrences} /> : <Chosen {...{ id, nominal }} />}
-      </section>
       <Audits target={`/schedules/${encodeURIComponent(id)}`} />
     </>
   );

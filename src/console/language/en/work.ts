@@ -167,7 +167,7 @@ export const enWork = {
       ", and enqueue it.",
     ],
     columns: { started: "Started" },
-    views: { grid: "Grid", graph: "Graph", funnel: "Funnel", input: "Input" },
+    views: { grid: "Grid", graph: "Graph", funnel: "Funnel", matrix: "Last runs", input: "Input" },
     view: "View",
     version: (version: number, started: Part): Sentence => [`Version ${version}, started `, started],
     ended: (at: Part): Sentence => [", ended ", at],
@@ -234,5 +234,12 @@ export const enWork = {
     zoomOut: "Zoom out",
     fit: "Fit the graph",
     steps: { written: "Written", succeeded: "Succeeded" },
+  },
+  matrix: {
+    title: "Tasks of the last runs",
+    task: "Task",
+    whole: "The whole run",
+    how: "One column a run, the oldest left. Point at a cell, or use the arrow keys; Enter opens it.",
+    isMore: "Only the first 200 tasks are drawn, one column a run, the oldest left.",
   },
 };

@@ -155,7 +155,7 @@ export const koWork: typeof enWork = {
       "으로 정의하고 넣으세요.",
     ],
     columns: { started: "시작" },
-    views: { grid: "표", graph: "그래프", funnel: "깔때기", input: "입력" },
+    views: { grid: "표", graph: "그래프", funnel: "깔때기", matrix: "지난 실행", input: "입력" },
     view: "보기",
     version: (version, started) => [`버전 ${version}, 시작 `, started],
     ended: (at) => [", 끝 ", at],
@@ -220,5 +220,12 @@ export const koWork: typeof enWork = {
     zoomOut: "축소",
     fit: "그래프 맞춤",
     steps: { written: "기록됨", succeeded: "성공" },
+  },
+  matrix: {
+    title: "지난 실행들의 태스크",
+    task: "태스크",
+    whole: "실행 전체",
+    how: "열 하나가 실행 하나이고, 왼쪽이 가장 오래된 것입니다. 가리키거나 화살표 키로 옮기고, Enter로 엽니다.",
+    isMore: "처음 200개의 태스크만 보입니다. 열 하나가 실행 하나이고, 왼쪽이 가장 오래된 것입니다.",
   },
 };
