@@ -75,7 +75,7 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
   getSummary: [get("/summary"), get("/summary?minutes=60")],
   getThroughput: [get("/throughput?minutes=60"), get("/throughput?minutes=1440")],
   listKinds: [get("/kinds")],
-  listKindFigures: [get("/kind-figures?hours=24"), get("/kind-figures?hours=1&against=24")],
+  listKindFigures: [get("/kind-figures?hours=24"), get("/kind-figures?hours=1&against=24&include=spread")],
   listDeadLetters: [get("/dead-letters"), get("/dead-letters?kind=kept-1")],
   redriveDeadLetters: [post("/dead-letters/redrive", { filter: { key: "none" } })],
   createBulk: [

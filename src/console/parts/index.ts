@@ -2,6 +2,7 @@
 export * from "./audits.tsx";
 export * from "./axis.tsx";
 export * from "./card.tsx";
+export * from "./cell-table.tsx";
 export * from "./column.tsx";
 export * from "./data-table.tsx";
 export * from "./dialog.tsx";

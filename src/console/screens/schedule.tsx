@@ -15,7 +15,7 @@ import { scheduleCrumbs } from "../schedules/crumbs.tsx";
 import { plainWords } from "../schedules/plain-words.ts";
 import { EndsText, latenessText, onTimeText, scheduleStatus } from "../schedules/status.tsx";
 import { EditAndDelete } from "../schedules/edit-and-delete.tsx";
-import { SquareLegend, Squares } from "../schedules/squares.tsx";
+import { SquareLegend } from "../schedules/squares.tsx";
 import { WhyTime } from "../schedules/why-time.tsx";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { durationText } from "../time.ts";
@@ -42,17 +42,6 @@ async function load(id: string, signal: AbortSignal): Promise<TimedOutcome> {
 
 const policyText = ({ overlap, misfire }: ScheduleOutcomeReply): string =>
   `${words.schedules.overlap[overlap] ?? overlap} · ${words.schedules.misfire[misfire] ?? misfire}`;
-
-const isPast = ({ nominalAt }: OccurrenceReply): boolean => Date.parse(nominalAt) <= currentTime();
-
-const squareOf = ({ nominalAt, outcome, reason, jobId, end }: OccurrenceReply) => ({
-  at: nominalAt,
-  outcome,
-  reason,
-  job: jobId,
-  result: end?.result ?? null,
-  error: end?.error?.code ?? null,
-});
 
 /** What it promises of its times, and what is left of it. */
 function ObjectiveLine({ of }: { readonly of: TimedOutcome["times"]["objective"] }) {
@@ -133,7 +122,6 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
       <section class="card" aria-label={words.schedules.occurrences}>
         <header class="line card-head">
           <h2>{nominal === "" ? words.schedules.last30 : words.schedules.occurrences}</h2>
-          <Squares last={occurrences.filter(isPast).map(squareOf)} zone={timezone} />
           <span class="dim">{plannedText(occurrences)}</span>
           <RangePicker of="nominal" value={nominal} onRange={(value) => route(listOf(value))} />
           <span class="space" />

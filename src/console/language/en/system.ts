@@ -76,6 +76,7 @@ export const enSystem = {
     runningSpread: "Running, p50 · p95 · p99",
     before: (count: Count) => `before: ${numberText(count)}`,
     nothingBefore: "nothing before",
+    attempts: (count: number) => plural(count, "attempt"),
     same: "same",
     timesMore: (factor: number) => `${numberText(factor)} times`,
     points: (points: number) => `${points > 0 ? "+" : ""}${points} points`,

@@ -61,6 +61,7 @@ export const koSystem: typeof enSystem = {
     runningSpread: "실행, p50 · p95 · p99",
     before: (count) => `이전: ${numberText(count)}`,
     nothingBefore: "이전 기록 없음",
+    attempts: (count) => `시도 ${numberText(count)}번`,
     same: "같음",
     timesMore: (factor) => `${numberText(factor)}배`,
     points: (points) => `${points > 0 ? "+" : ""}${points}%p`,
