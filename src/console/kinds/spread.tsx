@@ -9,8 +9,8 @@ import { spreadText } from "./figures.ts";
 type Row = KindFigureListReply["kinds"][number];
 
 const pictures = [
-  { of: "waited", figures: "waitingMs", title: words.kinds.waitingSpread },
-  { of: "ran", figures: "runningMs", title: words.kinds.runningSpread },
+  { of: "waited", figures: "waitingMs", title: words.attempts.phases.wait },
+  { of: "ran", figures: "runningMs", title: words.attempts.phases.run },
 ] as const;
 
 /** How long the attempts of one kind waited and ran: how many took how long. */
@@ -47,11 +47,11 @@ function Histogram({ row, of, figures, title }: Picture & { readonly row: Row })
   }
   const rangeOf = (index: number): string =>
     `${durationText(steps[index]?.fromMs ?? 0)} – ${durationText(steps[index]?.toMs ?? 0)}`;
-  const text = spread === null ? words.kinds.nothing : `${title}: ${spreadText(spread)}`;
+  const text = spread === null ? words.kinds.nothing : spreadText(spread);
   return (
-    <Card title={row.kind ?? row.lane} label={title} about={text}>
+    <Card title={`${row.kind ?? row.lane}: ${title}`} about={text}>
       <Bars
-        label={`${text}. ${steps.map((step, at) => `${rangeOf(at)}: ${numberText(step[of])}`).join(", ")}`}
+        label={`${title}: ${text}. ${steps.map((step, at) => `${rangeOf(at)}: ${numberText(step[of])}`).join(", ")}`}
         values={steps.map((step) => step[of])}
         titleOf={(value, index) => `${rangeOf(index)}: ${words.kinds.attempts(value)}`}
         marks={marks}

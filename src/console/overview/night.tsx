@@ -35,6 +35,7 @@ function spanOf(range: string): TimeScale {
   const now = currentTime();
   const [from, to] = writtenEdges("night", range, now) ?? [edgesOf("last-night", now)?.[0] ?? null, null];
   const until = Math.min(to ?? now, now);
+  if (from !== null && from >= until) throw new Error(words.night.toCome);
   return { from: Math.max(from ?? until - 86_400_000, until - nightMaxMs), to: until };
 }
 

@@ -28,19 +28,19 @@ interface CellTableProps {
   /** What a row is, and what stands above the cells. */
   readonly names: readonly [row: string, cells: ComponentChildren];
   readonly rows: readonly CellRow[];
-  /** The widest that a cell gets, as CSS writes it. */
-  readonly cell?: string;
+  /** Of a row's name, and the most of a cell, as CSS writes it. */
+  readonly widths?: readonly [row: string, cell: string];
 }
 
 /** Outcomes as cells, each a link: rows of one thing, columns of time. */
-export const CellTable = ({ title, how, names: [row, cells], rows, cell = "1fr" }: CellTableProps) => (
-  <Picture look="heat" how={how} style={{ "--cell": cell }}>
+export const CellTable = ({ title, how, names: [row, cells], rows, widths = ["84px", "1fr"] }: CellTableProps) => (
+  <Picture look="heat" how={how} style={{ "--cell": widths[1] }}>
     <DataTable
       label={title}
       rows={rows}
       idOf={({ id }) => id}
       columns={[
-        { name: row, width: "minmax(84px, max-content)", cell: ({ id }) => id },
+        { name: row, width: widths[0], class: "cut", title: ({ id }) => id, cell: ({ id }) => id },
         { name: cells, width: "minmax(0, 1fr)", class: "gantt", cell: (of) => <CellLine cells={of.cells} /> },
         failedColumn,
       ]}

@@ -24,7 +24,7 @@ export function RunMatrix({ run }: { readonly run: string }) {
             </span>,
           ]}
           rows={rowsOf(matrix, run)}
-          cell="36px"
+          widths={["clamp(84px, 22vw, 200px)", "36px"]}
         />
       )}
     </Loaded>

@@ -48,6 +48,7 @@ export const enSystem = {
     title: "The night",
     how: "Each bar is a run, light while it waited. Point at it, or use the arrow keys; Enter opens it.",
     none: "Nothing ran in this time: choose a longer one, or kinds for jobs without a schedule",
+    toCome: "This range has not begun yet: choose an earlier one.",
     releases: "Deployments (lines): ",
     all: (rows: number) => `Show all ${numberText(rows)} rows`,
     isMore: "More ran than is shown: choose a shorter time, or lanes.",
