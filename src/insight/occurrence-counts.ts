@@ -28,6 +28,12 @@ export const occurrenceCounts = z
   .meta({ id: "OccurrenceCounts" });
 export type OccurrenceCountsReply = z.infer<typeof occurrenceCounts>;
 
+const ends = ["succeeded", "failed", "stopped", "open", "nothing", "unknown"] as const;
+
+/** Times in all. */
+export const countIn = (quarters: OccurrenceCountsReply["quarters"]): number =>
+  quarters.reduce((sum, each) => sum + ends.reduce((own, end) => own + each[end], 0), 0);
+
 const of = (word: string): string => `count(*) filter (where result = '${word}')::float8 as ${word}`;
 
 /** The newest $4 times of schedule $1 from $2 until $3; later than $5 is late. Locks nothing. */
@@ -41,7 +47,7 @@ export const readOccurrenceCounts = sqlQuery("occurrence-counts", {
   ],
   row: quarter,
 })(`
-select ${isoText("at")} as at, ${["succeeded", "failed", "stopped", "open", "nothing", "unknown"].map(of).join(", ")},
+select ${isoText("at")} as at, ${ends.map(of).join(", ")},
   count(*) filter (where late_ms > $5)::float8 as late, max(late_ms) as "latestMs"
 from (
   select date_bin('15 minutes', o.nominal_at, 'epoch') as at,

@@ -10,7 +10,7 @@ import { pageBefore } from "../query.ts";
 import { instant, limit, text, whole } from "../query-fields.ts";
 import { explainedTimes, nextTimes, scheduleDetail, scheduleList } from "../shape/schedule.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
-import { occurrenceCounts, readOccurrenceCounts } from "../../insight/occurrence-counts.ts";
+import { countIn, occurrenceCounts, readOccurrenceCounts } from "../../insight/occurrence-counts.ts";
 import { withEnds } from "../../insight/occurrence-ends.ts";
 import { readOccurrences } from "../../insight/occurrences.ts";
 import { endedJson, occurrenceList } from "../shape/schedule-outcome.ts";
@@ -109,16 +109,12 @@ export function scheduleEndpoints(options: ApiOptions) {
         const from = to - days * dayMs;
         const quarters = await insight.run(readOccurrenceCounts, { id, from, to });
         if (quarters.length === 0) await mustExist(id, within);
-        const counted = quarters.reduce((sum, { at, late, latestMs, ...ends }) => sum + total(ends), 0);
-        const isMore = counted === insightLimits.occurrencesCountedMax;
+        const isMore = countIn(quarters) === insightLimits.occurrencesCountedMax;
         return { status: 200, body: { from: iso(from), to: iso(to), quarters, isMore } };
       },
     }),
   ];
 }
-
-const total = (counts: Readonly<Record<string, number>>): number =>
-  Object.values(counts).reduce((sum, each) => sum + each, 0);
 
 const isWithin =
   (within: Bounds | null) =>

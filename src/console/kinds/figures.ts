@@ -6,7 +6,7 @@ export type KindRow = KindFigureListReply["kinds"][number];
 export type Figures = KindRow["now"];
 
 /** `55 ms · 63 ms · 64 ms` */
-export const spreadText = ({ p50, p95, p99 }: NonNullable<Figures["runningMs"]>): string =>
+export const percentilesText = ({ p50, p95, p99 }: NonNullable<Figures["runningMs"]>): string =>
   [p50, p95, p99].map(durationText).join(" · ");
 
 /** Null where nothing ended. */

@@ -4,7 +4,7 @@ import { numberText } from "../language/number.ts";
 import { words } from "../language/words.ts";
 import { useAnswer } from "../resource.ts";
 import { durationText } from "../time.ts";
-import { spreadText } from "./figures.ts";
+import { percentilesText } from "./figures.ts";
 
 type Row = KindFigureListReply["kinds"][number];
 
@@ -47,7 +47,7 @@ function Histogram({ row, of, figures, title }: Picture & { readonly row: Row })
   }
   const rangeOf = (index: number): string =>
     `${durationText(steps[index]?.fromMs ?? 0)} – ${durationText(steps[index]?.toMs ?? 0)}`;
-  const text = spread === null ? words.kinds.nothing : spreadText(spread);
+  const text = spread === null ? words.kinds.nothing : percentilesText(spread);
   return (
     <Card title={`${row.kind ?? row.lane}: ${title}`} about={text}>
       <Bars

@@ -7,7 +7,7 @@ import {
   type Figures,
   type KindRow,
   shareTrend,
-  spreadText,
+  percentilesText,
   type Trend,
 } from "./figures.ts";
 import { words } from "../language/words.ts";
@@ -51,7 +51,7 @@ const durations = (name: string, of: "waitingMs" | "runningMs", to: KindTablePro
     class: "wide",
     cell: (row) => (
       <>
-        {row.now[of] === null ? <Nothing /> : <Link to={to(row)} text={spreadText(row.now[of])} />}
+        {row.now[of] === null ? <Nothing /> : <Link to={to(row)} text={percentilesText(row.now[of])} />}
         <TrendText trend={durationTrend(row.now[of]?.p95, row.before[of]?.p95)} />
       </>
     ),

@@ -3,7 +3,7 @@ import { quote } from "../filter/terms.ts";
 import { reasonText } from "../language/spoken.ts";
 import { words } from "../language/words.ts";
 import { numberText } from "../language/number.ts";
-import { boxOn, percentOf, placed, type TimeScale } from "../parts/index.ts";
+import { boxOn, percentOf, linkPlace, type TimeScale } from "../parts/index.ts";
 import type { NightReply } from "../../insight/night.ts";
 import { durationText, fully, myZone } from "../time.ts";
 
@@ -95,13 +95,13 @@ function shapeOfMany(cell: Cell, href: string, most: number): Shape {
   };
 }
 
-export interface Drawn extends Pick<NightReply, "by"> {
+export interface NightScale extends Pick<NightReply, "by"> {
   readonly span: TimeScale;
   /** Of the fullest cell. */
   readonly most: number;
 }
 
-function shapesOf(row: NightRow, { by, span, most }: Drawn): readonly Shape[] {
+function shapesOf(row: NightRow, { by, span, most }: NightScale): readonly Shape[] {
   const href = hrefOf(by, row.id);
   return [
     ...row.bars.map((bar) => shapeOf(bar, href, span)),
@@ -112,7 +112,7 @@ function shapesOf(row: NightRow, { by, span, most }: Drawn): readonly Shape[] {
 }
 
 /** What a bar is. */
-export function barText(row: NightRow, drawn: Drawn, n: number): string | null {
+export function barText(row: NightRow, drawn: NightScale, n: number): string | null {
   const shape = shapesOf(row, drawn)[n];
   if (shape === undefined) return null;
   const at = fully(Date.parse(shape.from), myZone).split("\n").at(-1) ?? "";
@@ -120,7 +120,7 @@ export function barText(row: NightRow, drawn: Drawn, n: number): string | null {
 }
 
 /** The bars of one row, over its pauses. */
-export function BarLine({ row, drawn }: { readonly row: NightRow; readonly drawn: Drawn }) {
+export function BarLine({ row, drawn }: { readonly row: NightRow; readonly drawn: NightScale }) {
   const { span } = drawn;
   return (
     <>
@@ -135,7 +135,7 @@ export function BarLine({ row, drawn }: { readonly row: NightRow; readonly drawn
       {shapesOf(row, drawn).map((shape, index) => (
         <a
           key={index}
-          {...placed(index)}
+          {...linkPlace(index)}
           class={`gantt-bar night-bar ${shape.look}`}
           href={shape.href}
           aria-label={shape.text}

@@ -3,7 +3,7 @@ import { numberText } from "../language/number.ts";
 import { words } from "../language/words.ts";
 import type { Column } from "./column.tsx";
 import { DataTable } from "./data-table.tsx";
-import { Picture, placed } from "./picture.tsx";
+import { Picture, linkPlace } from "./picture.tsx";
 
 export interface DrawnCell {
   /** Classes of the style sheet. */
@@ -66,7 +66,7 @@ function CellLine({ cells }: Pick<CellRow, "cells">) {
         ) : (
           <a
             key={place}
-            {...placed(n++)}
+            {...linkPlace(n++)}
             class={cell.look}
             href={cell.href}
             aria-label={cell.text}

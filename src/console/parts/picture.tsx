@@ -30,7 +30,7 @@ export function Picture({ look, how, sayOf = ({ ariaLabel }) => ariaLabel, style
 const linked = "a[data-n]";
 
 /** Of a drawn link: its place in its row; the first of each row is on the way of the tab key. */
-export const placed = (index: number) => ({ "data-n": index, tabIndex: index === 0 ? 0 : -1 });
+export const linkPlace = (index: number) => ({ "data-n": index, tabIndex: index === 0 ? 0 : -1 });
 
 /** Left and right along a row, up and down to what lies next. Enter opens: each is a link. */
 function moveAmongLinks(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
