@@ -129,14 +129,12 @@ function spread(rows: readonly KindHours[], of: Counted): ReadonlyMap<number, nu
 /** From the shortest to the longest that occurred. */
 function stepsOf(rows: readonly KindHours[]): z.infer<typeof step>[] {
   const [waited, ran] = [spread(rows, "waited"), spread(rows, "ran")];
-  const places = rows.filter((row) => row.waited + row.ran > 0).map(({ bucket }) => bucket);
-  const first = Math.min(...places);
-  const msOf = (place: number): number => Math.round((hourBuckets[place] ?? hourBuckets.at(-1) ?? 0) * 1_000);
-  return Array.from({ length: places.length === 0 ? 0 : Math.max(...places) - first + 1 }, (_, index) => {
-    const at = first + index;
-    const ms = { fromMs: at === 0 ? 0 : msOf(at - 1), toMs: msOf(at) };
-    return { ...ms, waited: waited.get(at) ?? 0, ran: ran.get(at) ?? 0 };
+  const bounds = [0, ...hourBuckets, ...hourBuckets.slice(-1)].map((seconds) => Math.round(seconds * 1_000));
+  const steps = bounds.slice(1).map((toMs, at) => {
+    return { fromMs: bounds[at] ?? 0, toMs, waited: waited.get(at) ?? 0, ran: ran.get(at) ?? 0 };
   });
+  const isUsed = (each: z.infer<typeof step>): boolean => each.waited + each.ran > 0;
+  return steps.slice(Math.max(0, steps.findIndex(isUsed)), steps.findLastIndex(isUsed) + 1);
 }
 
 /** Null when nothing was counted. Exact to a bucket, in which durations count as evenly spread. */
