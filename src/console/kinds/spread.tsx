@@ -14,7 +14,7 @@ const pictures = [
 ] as const;
 
 /** How long the attempts of one kind waited and ran: how many took how long. */
-export function Spread(asked: Readonly<Record<"kind" | "lane" | "by", string>> & { readonly hours: number }) {
+export function KindHistograms(asked: Readonly<Record<"kind" | "lane" | "by", string>> & { readonly hours: number }) {
   const found = useAnswer(
     "GET /kind-figures",
     { ...asked, against: asked.hours, include: "spread" },

@@ -29,8 +29,8 @@ export function GraphDrawing(props: DrawnProps) {
   return <Loaded of={laidOut}>{(found) => <Pane {...props} laidOut={found} />}</Loaded>;
 }
 
-/** Smaller than this its names cannot be read. */
-const scaleMin = 0.4;
+/** A box of less than 24 pixels is no target for a finger. */
+const scaleMin = 0.7;
 
 /** The whole of it, or at its own size, moved by scrolling. */
 function Pane({ label, lines, size, node, laidOut }: DrawnProps & { readonly laidOut: LaidOut }) {

@@ -2,7 +2,7 @@ import { Button, Empty, Loaded, ScreenHead, Select, Tabs, Time } from "../parts/
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { slowestFirst } from "../kinds/figures.ts";
-import { Spread } from "../kinds/spread.tsx";
+import { KindHistograms } from "../kinds/spread.tsx";
 import { KindTable } from "../kinds/table.tsx";
 import { useAnswer } from "../resource.ts";
 import type { KindFigureListReply } from "../../insight/kind-figures.ts";
@@ -51,7 +51,7 @@ export function KindsScreen() {
           <Button text={words.kinds.allLanes(lane)} look="small" onClick={() => go({ lane: "" })} />
         )}
       </ScreenHead>
-      {at === "" ? null : <Spread kind={of} lane={at} by={by} hours={Number(hours)} />}
+      {at === "" ? null : <KindHistograms kind={of} lane={at} by={by} hours={Number(hours)} />}
       <Loaded of={found}>
         {(figures) => <Figures figures={figures} spreadOf={(row) => linkTo({ of: row.kind ?? "", at: row.lane })} />}
       </Loaded>
