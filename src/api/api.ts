@@ -28,7 +28,7 @@ import { capEndpoint } from "./routes/caps.ts";
 import { laneEndpoints, lockEndpoint } from "./routes/lanes.ts";
 import { metricsEndpoint } from "./routes/metrics.ts";
 import { previewEndpoint } from "./routes/preview.ts";
-import { runEndpoints, runMapEndpoint } from "./routes/runs.ts";
+import { runEndpoints, runMapEndpoint, runMatrixEndpoint } from "./routes/runs.ts";
 import { signalEndpoint } from "./routes/signal-run.ts";
 import { scheduleControlEndpoints } from "./routes/schedule-control.ts";
 import { scheduleOutcomeEndpoint } from "./routes/schedule-outcomes.ts";
@@ -130,6 +130,7 @@ export function endpointsOf(options: ApiOptions) {
     ...jobEndpoints(options),
     ...runEndpoints(options),
     runMapEndpoint(options),
+    runMatrixEndpoint(options),
     signalEndpoint(options),
     ...laneEndpoints(options),
     capEndpoint(options),

@@ -10,6 +10,10 @@ export const timeMode = storedSignal<TimeMode>("time", timeModes, "mine");
 
 export const myZone = new Intl.DateTimeFormat("en-US").resolvedOptions().timeZone;
 
+/** By whose clock a picture of a schedule, or of all of them, is drawn. */
+export const clockZone = (schedule = myZone): string =>
+  timeMode.value === "utc" ? "UTC" : timeMode.value === "schedule" && isKnown(schedule) ? schedule : myZone;
+
 export interface Reading {
   readonly text: string;
   /** Short name of the zone; empty for a relative time, which has none, and for the one that the bar says. */

@@ -150,6 +150,13 @@ export const insightLimits = {
   nightRowsMax: 100,
   nightCellsMax: 2_000,
   nightHoursMax: 168,
+  /** A schedule's times that are counted: two weeks of every minute. */
+  occurrencesCountedMax: 20_160,
+  occurrenceDaysMax: 60,
+  /** Runs of a graph side by side, those of them after the one that is looked at, and tasks of each. */
+  matrixRunsMax: 30,
+  matrixRunsAfter: 10,
+  matrixTasksMax: 200,
   /** Of the newest changes, when those of one object are wanted. */
   auditsSearchedMax: 20_000,
 } as const;

@@ -66,6 +66,13 @@ const figures = z.object({
 
 const span = z.object({ from: time, to: time });
 
+const step = z.object({
+  fromMs: z.number().min(0),
+  toMs: z.number().min(0),
+  waited: count.describe("Attempts that had been due for as long when they started."),
+  ran: count.describe("Attempts that took as long."),
+});
+
 export const kindFigureList = z
   .object({
     period: span,
@@ -76,6 +83,7 @@ export const kindFigureList = z
         lane: z.string(),
         now: figures,
         before: figures,
+        spread: z.array(step).optional().describe("With `include=spread`: how many took how long, without a gap."),
       }),
     ),
     isMore: z.boolean().describe("More was counted than is read; some kinds are left out."),
@@ -85,14 +93,18 @@ export const kindFigureList = z
 export type KindFigureListReply = z.infer<typeof kindFigureList>;
 
 /** One entry for each kind and lane, or for each lane. */
-export const kindFigures = (hours: readonly KindHours[], by: "kind" | "lane"): KindFigureListReply["kinds"] =>
+export const kindFigures = (
+  hours: readonly KindHours[],
+  { by, include }: { readonly by: "kind" | "lane"; readonly include?: "spread" | undefined },
+): KindFigureListReply["kinds"] =>
   [...Map.groupBy(hours, ({ kind, lane }) => JSON.stringify(by === "kind" ? [kind, lane] : [lane])).values()].flatMap(
     (rows) => {
       const [first] = rows;
       if (first === undefined) return [];
       const [before = [], now = []] = [true, false].map((isBefore) => rows.filter((row) => row.isBefore === isBefore));
       const kind = by === "kind" ? first.kind : null;
-      return [{ kind, lane: first.lane, now: figuresIn(now), before: figuresIn(before) }];
+      const found = { kind, lane: first.lane, now: figuresIn(now), before: figuresIn(before) };
+      return [include === undefined ? found : { ...found, spread: stepsOf(now) }];
     },
   );
 
@@ -112,6 +124,17 @@ function spread(rows: readonly KindHours[], of: Counted): ReadonlyMap<number, nu
   const buckets = new Map<number, number>();
   for (const row of rows) buckets.set(row.bucket, (buckets.get(row.bucket) ?? 0) + row[of]);
   return buckets;
+}
+
+/** From the shortest to the longest that occurred. */
+function stepsOf(rows: readonly KindHours[]): z.infer<typeof step>[] {
+  const [waited, ran] = [spread(rows, "waited"), spread(rows, "ran")];
+  const bounds = [0, ...hourBuckets, ...hourBuckets.slice(-1)].map((seconds) => Math.round(seconds * 1_000));
+  const steps = bounds.slice(1).map((toMs, at) => {
+    return { fromMs: bounds[at] ?? 0, toMs, waited: waited.get(at) ?? 0, ran: ran.get(at) ?? 0 };
+  });
+  const isUsed = (each: z.infer<typeof step>): boolean => each.waited + each.ran > 0;
+  return steps.slice(Math.max(0, steps.findIndex(isUsed)), steps.findLastIndex(isUsed) + 1);
 }
 
 /** Null when nothing was counted. Exact to a bucket, in which durations count as evenly spread. */

@@ -88,7 +88,7 @@ await describeInBrowser("what a job waits for, in words", (its) => {
       }),
     }));
     await page.goto(its.at("/schedules/nightly-export"));
-    const table = page.getByRole("region", { name: "Occurrences" });
+    const table = page.getByRole("table", { name: "Past times" });
     await expect.poll(() => table.getByRole("row").nth(1).textContent()).toContain("Held: pause");
     expect(await table.getByRole("row").nth(2).textContent()).toContain("Running");
   });
@@ -142,7 +142,9 @@ await describeInBrowser("what the clock does", (its) => {
     expect(await from.inputValue()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d$/);
     await from.fill("11/22/2026 2:00 PM");
     await page.getByRole("button", { name: "Preview" }).click();
-    expect(await page.evaluate("document.querySelector('input:invalid').validationMessage")).toContain("24 hours");
+    expect(await page.evaluate("document.querySelector('.field:user-invalid').validationMessage")).toContain(
+      "24 hours",
+    );
     expect(its.api.requests.filter((each) => each.endsWith("/backfill"))).toEqual([]);
     await from.fill("2026-11-22 14:00");
     await page.getByRole("button", { name: "Preview" }).click();

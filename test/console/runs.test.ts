@@ -115,14 +115,17 @@ await describeInBrowser("a run of ten thousand tasks", (its) => {
     );
   });
 
-  test("is made larger and smaller by buttons and keys, and fitted again", async () => {
+  test("is drawn as a whole, and at its own size by a button or a key", async () => {
     const { page, problems } = await its.visit("/runs/9?view=graph", "Critical path");
-    await page.getByRole("button", { name: "Zoom in" }).click();
-    await page.getByText("125 %").waitFor();
-    await page.keyboard.press("+");
-    await page.getByText("156 %").waitFor();
-    await page.getByRole("button", { name: "Fit the graph" }).click();
-    await page.getByText(/^\d\d %$/).waitFor();
-    expect(problems).toEqual([]);
+    const width = (): Promise<number> => page.locator(".graph-size").evaluate((drawing) => drawing.clientWidth);
+    const own = page.getByRole("button", { name: "Its own size" });
+    await own.waitFor();
+    const whole = await width();
+    await own.click();
+    await page.getByRole("button", { name: "Fit the graph" }).waitFor();
+    expect(await width()).toBeGreaterThan(whole);
+    await page.keyboard.press("0");
+    await own.waitFor();
+    expect({ width: await width(), problems }).toEqual({ width: whole, problems: [] });
   });
 });

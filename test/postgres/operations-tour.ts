@@ -51,7 +51,9 @@ import { readKindHours } from "../../src/insight/kind-figures.ts";
 import { readKindTotals } from "../../src/insight/kind-totals.ts";
 import { readLastHour, readMinutes } from "../../src/insight/minutes.ts";
 import { readFailingSince, readLatestOccurrences, readOccurrenceEnds } from "../../src/insight/occurrence-ends.ts";
+import { readOccurrenceCounts } from "../../src/insight/occurrence-counts.ts";
 import { mapOf } from "../../src/insight/run-map.ts";
+import { matrixOf } from "../../src/insight/run-matrix.ts";
 import { readJudgedTimes } from "../../src/insight/objectives.ts";
 import { readComing, readPromising, searchSchedules } from "../../src/insight/schedules.ts";
 import type { Database } from "../../src/insight/sql-query.ts";
@@ -133,6 +135,8 @@ async function readOutcomes(insight: Database, ids: readonly JobId[]): Promise<v
   const rows = await insight.run(readPromising, { id: null, limit: 10 });
   await insight.run(readJudgedTimes, { rows, isWhole: true });
   await mapOf(insight, "1" as RunId);
+  await matrixOf(insight, "1" as RunId);
+  await insight.run(readOccurrenceCounts, { id: "tour", from: 0, to: 3_600_000 });
 }
 
 /** Each tour is another reader: one that failed would have to wait. */

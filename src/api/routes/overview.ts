@@ -172,6 +172,7 @@ const figuresQuery = z.strictObject({
   by: z.enum(["kind", "lane"]).default("kind"),
   kind: text(contractLimits.idCharactersMax).optional(),
   lane: text(contractLimits.idCharactersMax).optional(),
+  include: z.literal("spread").optional().describe("Also how many attempts waited and ran how long."),
 });
 
 export const kindFiguresEndpoint = ({ insight, ports }: ApiOptions) =>
@@ -184,7 +185,7 @@ export const kindFiguresEndpoint = ({ insight, ports }: ApiOptions) =>
     scope: "list",
     query: figuresQuery,
     replies: { 200: kindFigureList },
-    async handle({ query: { hours, to, against, by, kind, lane }, within }) {
+    async handle({ query: { hours, to, against, by, kind, lane, include }, within }) {
       // The hour that has begun belongs to the period.
       const until = Math.ceil((to ?? (await ports.store.now()) + 1) / hourMs) * hourMs;
       const now = { from: until - hours * hourMs, to: until };
@@ -196,7 +197,7 @@ export const kindFiguresEndpoint = ({ insight, ports }: ApiOptions) =>
         body: {
           period: spanJson(now),
           before: spanJson(before),
-          kinds: kindFigures(shown, by),
+          kinds: kindFigures(shown, { by, include }),
           isMore: found.length === kindFigureRowsMax,
         },
       };

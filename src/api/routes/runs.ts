@@ -27,6 +27,7 @@ import { runList, runMap, taskList } from "../shape/run.ts";
 import { idText, runStates } from "../../insight/atoms.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { mapOf } from "../../insight/run-map.ts";
+import { matrixOf, runMatrix } from "../../insight/run-matrix.ts";
 
 const runsQuery = z.strictObject({
   kind: text(contractLimits.idCharactersMax).optional(),
@@ -251,5 +252,21 @@ export const runMapEndpoint = (options: ApiOptions) =>
       const only = { run: id, states: ["FAILED"], limit: insightLimits.mappedFailuresMax } as const;
       const failed = found.progress.failed === 0 ? [] : await insight.run(readTasks, only);
       return { status: 200, body: { ...map, run: found, failed } };
+    },
+  });
+
+export const runMatrixEndpoint = (options: ApiOptions) =>
+  endpoint("GET /runs/:id/matrix", {
+    ...ofOne(options),
+    name: "getRunMatrix",
+    refuses: ["unknown-run"],
+    summary: "The runs of the same graph around it, each with the state of every task",
+    description:
+      "The run, up to 10 after it and those before it, 30 in all, each with the states of its first 200 tasks.",
+    replies: { 200: runMatrix },
+    async handle({ params }) {
+      const body = await matrixOf(options.insight, runId(params.id));
+      if (body.runs.length === 0) throw unknownRun(params.id);
+      return { status: 200, body };
     },
   });

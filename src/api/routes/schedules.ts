@@ -7,13 +7,15 @@ import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import { pageBefore } from "../query.ts";
-import { instant, limit, text } from "../query-fields.ts";
+import { instant, limit, text, whole } from "../query-fields.ts";
 import { explainedTimes, nextTimes, scheduleDetail, scheduleList } from "../shape/schedule.ts";
+import { insightLimits } from "../../insight/insight-limits.ts";
+import { countIn, occurrenceCounts, readOccurrenceCounts } from "../../insight/occurrence-counts.ts";
 import { withEnds } from "../../insight/occurrence-ends.ts";
 import { readOccurrences } from "../../insight/occurrences.ts";
 import { endedJson, occurrenceList } from "../shape/schedule-outcome.ts";
 import { expressionOf, occurrenceJson, pauseJson, scheduleJson } from "../view.ts";
-import { iso } from "../../machine/units.ts";
+import { dayMs, iso } from "../../machine/units.ts";
 import { explain, type Explained } from "../../insight/explain.ts";
 import { preview } from "../../calendar/preview.ts";
 import { unknownSchedule } from "../../schedule/schedule-refused.ts";
@@ -41,6 +43,10 @@ const occurrencesQuery = z.strictObject({
   cursor: place.optional(),
 });
 
+const countsQuery = z.strictObject({
+  days: whole(insightLimits.occurrenceDaysMax, 28, "How far back."),
+});
+
 const schedulesQuery = z.strictObject({
   limit: limit(contractLimits.schedulesMax, contractLimits.schedulesMax),
   cursor: text(contractLimits.idCharactersMax, pageBefore).optional(),
@@ -49,6 +55,13 @@ const schedulesQuery = z.strictObject({
 export function scheduleEndpoints(options: ApiOptions) {
   const { insight } = options;
   const { store } = options.ports;
+  const mustExist = async (id: string, within: Bounds | null): Promise<void> => {
+    if ((await store.scheduleFacts(id)) !== null) return;
+    throw unknown(
+      id,
+      (await store.schedules()).filter(isWithin(within)).map((row) => row.id),
+    );
+  };
   return [
     endpoint("GET /schedules", {
       name: "listSchedules",
@@ -76,14 +89,28 @@ export function scheduleEndpoints(options: ApiOptions) {
       async handle({ params: { id }, query: { limit: rowsMax, nominalFrom: from, nominalTo: to, cursor }, within }) {
         const before = to === undefined ? undefined : { nominalAt: to, localTime: "", fold: 0, timezone: "" };
         const rows = await insight.run(readOccurrences, { id, limit: rowsMax, after: cursor ?? before, from });
-        if (rows.length === 0 && (await store.scheduleFacts(id)) === null)
-          throw unknown(
-            id,
-            (await store.schedules()).filter(isWithin(within)).map((row) => row.id),
-          );
+        if (rows.length === 0) await mustExist(id, within);
         const last = rows.length < rowsMax ? undefined : rows.at(-1);
         const nextCursor = last === undefined ? null : cursorOf(last);
         return { status: 200, body: { occurrences: endedJson(await withEnds(insight, rows)), nextCursor } };
+      },
+    }),
+    endpoint("GET /schedules/:id/occurrences/counts", {
+      name: "countOccurrences",
+      refuses: ["unknown-schedule"],
+      summary: "What became of its times, counted by quarter of an hour",
+      description:
+        "By how they ended and how late they started, of the newest 20,160 times; also after it was deleted.",
+      ...ofOneSchedule(options),
+      query: countsQuery,
+      replies: { 200: occurrenceCounts },
+      async handle({ params: { id }, query: { days }, within }) {
+        const to = await store.now();
+        const from = to - days * dayMs;
+        const quarters = await insight.run(readOccurrenceCounts, { id, from, to });
+        if (quarters.length === 0) await mustExist(id, within);
+        const isMore = countIn(quarters) === insightLimits.occurrencesCountedMax;
+        return { status: 200, body: { from: iso(from), to: iso(to), quarters, isMore } };
       },
     }),
   ];

@@ -1,6 +1,8 @@
 import type { BulkReply } from "../../api/shape/bulk.ts";
 import type { FailureGroup } from "../../insight/failure-groups.ts";
 import { ask } from "../http.ts";
+import { currentTime } from "../clock.ts";
+import { reading, timeMode } from "../time.ts";
 import { numberText } from "../language/number.ts";
 import { words } from "../language/words.ts";
 import { answerTo, sayFailed } from "../parts/index.ts";
@@ -24,7 +26,7 @@ export async function confirmAndRedrive(
     const written = await answerTo({
       title: words.redrive.question(matched),
       text: words.bulk.consequences.retry,
-      facts: factsOf(groups, kinds, numberText(matched)),
+      facts: factsOf(groups, kinds, ended),
       fields: [
         { id: "pace", name: words.redrive.pace, hint: words.redrive.paceHint },
         { id: "atOnce", name: words.redrive.atOnce, hint: words.redrive.atOnceHint, isCheck: true },
@@ -60,7 +62,14 @@ async function tellWhatCame(again: Readonly<Record<string, string | null>>, retr
   if (failed > 0) sayFailed(words.redrive.cameTo(retried, failed), "");
 }
 
-function factsOf(groups: readonly FailureGroup[], kinds: readonly string[], jobs: string) {
+function factsOf(
+  groups: readonly FailureGroup[],
+  kinds: readonly string[],
+  { endedFrom, endedTo }: Readonly<Record<string, string>>,
+) {
+  const timeText = (at?: string): string =>
+    at === undefined ? "" : reading(Date.parse(at), currentTime(), { mode: timeMode.value }).text;
+  const range = `${timeText(endedFrom)} – ${timeText(endedTo)}`;
   const causes = groups.slice(0, causesShown).map(({ errorCode, errorMessage, jobs: of }) => {
     return `${errorCode ?? words.shared.noCode} (${numberText(of)}): ${(errorMessage ?? "").slice(0, 80)}`;
   });
@@ -69,6 +78,6 @@ function factsOf(groups: readonly FailureGroup[], kinds: readonly string[], jobs
     [words.bulk.kinds(""), kinds.join(", ")],
     [words.redrive.causes, [...causes, ...more].join(" · ")],
     [words.bulk.states(""), words.states.FAILED],
-    [words.places.jobs, jobs],
+    ...(endedFrom === undefined && endedTo === undefined ? [] : [[words.labels.ended, range] as const]),
   ] as const;
 }

@@ -18,12 +18,14 @@ interface RangePickerProps {
 export function RangePicker({ of, value, onRange }: RangePickerProps) {
   const { spans, since, between } = words.ranges;
   const [writtenAt, write] = useState<string | null>(null);
-  const among = { "": words.ranges.of[of], ...spans, since, between };
+  const by = of === "created" ? `${words.job.created}: ` : of === "ended" ? `${words.labels.ended}: ` : "";
+  const chosen = Object.entries({ ...spans, since, between }).map(([span, text]) => [span, `${by}${text}`] as const);
+  const among = { "": words.ranges.of[of], ...Object.fromEntries(chosen) };
   const isWriting = writtenAt === value || !Object.hasOwn(among, value);
-  const choose = (chosen: string): void => {
-    write(chosen === "between" ? value : null);
-    if (chosen === "since") void sinceRelease(onRange);
-    else if (chosen !== "between") onRange(chosen);
+  const choose = (span: string): void => {
+    write(span === "between" ? value : null);
+    if (span === "since") void sinceRelease(onRange);
+    else if (span !== "between") onRange(span);
   };
   const isUtc = timeMode.value === "utc";
   const send = (written: string): void => {

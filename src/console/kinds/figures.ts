@@ -1,8 +1,13 @@
 import type { KindFigureListReply } from "../../insight/kind-figures.ts";
+import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";
 
 export type KindRow = KindFigureListReply["kinds"][number];
 export type Figures = KindRow["now"];
+
+/** `55 ms · 63 ms · 64 ms` */
+export const percentilesText = ({ p50, p95, p99 }: NonNullable<Figures["runningMs"]>): string =>
+  [p50, p95, p99].map(durationText).join(" · ");
 
 /** Null where nothing ended. */
 export const failedShare = ({ failed, ended }: Figures): number | null => (ended === 0 ? null : failed / ended);

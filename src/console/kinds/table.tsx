@@ -1,18 +1,31 @@
 import { type Column, column, DataTable, Link, Nothing, RowLink } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { quote } from "../filter/terms.ts";
-import { durationText } from "../time.ts";
-import { durationTrend, failedShare, type Figures, type KindRow, shareTrend, type Trend } from "./figures.ts";
+import {
+  durationTrend,
+  failedShare,
+  type Figures,
+  type KindRow,
+  shareTrend,
+  percentilesText,
+  type Trend,
+} from "./figures.ts";
 import { words } from "../language/words.ts";
 import { numberText } from "../language/number.ts";
 
+interface KindTableProps {
+  readonly rows: readonly KindRow[];
+  /** Shows how a row's durations spread. */
+  readonly spreadOf: (row: KindRow) => string;
+}
+
 /** Each kind with its figures of the period, and how they changed. */
-export const KindTable = ({ rows }: { readonly rows: readonly KindRow[] }) => (
+export const KindTable = ({ rows, spreadOf: to }: KindTableProps) => (
   <div class="card">
     <DataTable
       label={words.places.kinds}
       look="tall stacks kind-table"
-      columns={rows[0]?.kind === null ? [lane, ...figures] : [kindName, ...figures]}
+      columns={rows[0]?.kind === null ? [lane, ...figuresOf(to)] : [kindName, ...figuresOf(to)]}
       rows={rows}
       idOf={({ kind, lane: name }) => `${kind} ${name}`}
     />
@@ -33,18 +46,18 @@ const kindName = column.text<KindRow>(words.labels.kind, "kind", {
   ),
 });
 
-const spreadOf = (name: string, of: "waitingMs" | "runningMs"): Column<KindRow> =>
+const durations = (name: string, of: "waitingMs" | "runningMs", to: KindTableProps["spreadOf"]): Column<KindRow> =>
   column.duration(name, ({ now }) => now[of]?.p95 ?? null, {
     class: "wide",
-    cell: ({ now, before }) => (
+    cell: (row) => (
       <>
-        <Spread of={now[of]} />
-        <TrendText trend={durationTrend(now[of]?.p95, before[of]?.p95)} />
+        {row.now[of] === null ? <Nothing /> : <Link to={to(row)} text={percentilesText(row.now[of])} />}
+        <TrendText trend={durationTrend(row.now[of]?.p95, row.before[of]?.p95)} />
       </>
     ),
   });
 
-const figures: readonly Column<KindRow>[] = [
+const figuresOf = (to: KindTableProps["spreadOf"]): readonly Column<KindRow>[] => [
   column.number(words.labels.attempts, ({ now }) => now.ended, {
     cell: ({ now, before }) => (
       <>
@@ -61,8 +74,8 @@ const figures: readonly Column<KindRow>[] = [
       </>
     ),
   }),
-  spreadOf(words.kinds.waitingSpread, "waitingMs"),
-  spreadOf(words.kinds.runningSpread, "runningMs"),
+  durations(words.kinds.waitingSpread, "waitingMs", to),
+  durations(words.kinds.runningSpread, "runningMs", to),
 ];
 
 function Failed({ kind, now }: { readonly kind: string | null; readonly now: Figures }) {
@@ -70,15 +83,6 @@ function Failed({ kind, now }: { readonly kind: string | null; readonly now: Fig
   const text = share === null ? "–" : `${Math.round(share * 1_000) / 10} %`;
   if (kind === null || now.failed === 0) return <>{text}</>;
   return <Link to={addresses.jobsWith(`state:failed,retry_wait kind:${quote(kind)}`)} text={text} />;
-}
-
-function Spread({ of }: { readonly of: Figures["runningMs"] }) {
-  if (of === null) return <Nothing />;
-  return (
-    <span class="spread">
-      {durationText(of.p50)} · <strong>{durationText(of.p95)}</strong> · {durationText(of.p99)}
-    </span>
-  );
 }
 
 /** Word and sign say it as well as the colour. */

@@ -3,7 +3,7 @@ import { quote } from "../filter/terms.ts";
 import { reasonText } from "../language/spoken.ts";
 import { words } from "../language/words.ts";
 import { numberText } from "../language/number.ts";
-import { boxOn, percentOf, type TimeScale } from "../parts/index.ts";
+import { boxOn, percentOf, linkPlace, type TimeScale } from "../parts/index.ts";
 import type { NightReply } from "../../insight/night.ts";
 import { durationText, fully, myZone } from "../time.ts";
 
@@ -95,32 +95,35 @@ function shapeOfMany(cell: Cell, href: string, most: number): Shape {
   };
 }
 
-interface BarLineProps extends Pick<NightReply, "by"> {
-  readonly row: NightRow;
+export interface NightScale extends Pick<NightReply, "by"> {
   readonly span: TimeScale;
   /** Of the fullest cell. */
   readonly most: number;
-  /** What the bar under the pointer or with the focus is. */
-  readonly onSay: (text: string) => void;
 }
 
-/** The bars of one row, over its pauses. */
-export function BarLine({ row, by, span, most, onSay }: BarLineProps) {
+function shapesOf(row: NightRow, { by, span, most }: NightScale): readonly Shape[] {
   const href = hrefOf(by, row.id);
-  const shapes = [
+  return [
     ...row.bars.map((bar) => shapeOf(bar, href, span)),
     ...row.cells.map((cell) =>
       shapeOfMany(cell, addresses.jobsWith(`${by}:${quote(row.id)} created:${cell.from}..${cell.to}`), most),
     ),
   ];
-  const tell = ({ target }: Event): void => {
-    const shape = target instanceof HTMLElement ? shapes[Number(target.dataset["n"] ?? -1)] : undefined;
-    if (shape === undefined) return;
-    const at = fully(Date.parse(shape.from), myZone).split("\n").at(-1) ?? "";
-    onSay([`${row.id}: ${shape.text}`, at, ...shape.more].join(" · "));
-  };
+}
+
+/** What a bar is. */
+export function barText(row: NightRow, drawn: NightScale, n: number): string | null {
+  const shape = shapesOf(row, drawn)[n];
+  if (shape === undefined) return null;
+  const at = fully(Date.parse(shape.from), myZone).split("\n").at(-1) ?? "";
+  return [`${row.id}: ${shape.text}`, at, ...shape.more].join(" · ");
+}
+
+/** The bars of one row, over its pauses. */
+export function BarLine({ row, drawn }: { readonly row: NightRow; readonly drawn: NightScale }) {
+  const { span } = drawn;
   return (
-    <span class="night-line" onPointerOver={tell} onFocusIn={tell}>
+    <>
       {row.pauses.map(({ from, to, reason }) => (
         <i
           key={from}
@@ -129,38 +132,19 @@ export function BarLine({ row, by, span, most, onSay }: BarLineProps) {
           title={`${words.schedules.states.paused} ${reason ?? ""}`}
         />
       ))}
-      {shapes.map((shape, index) => (
+      {shapesOf(row, drawn).map((shape, index) => (
         <a
           key={index}
-          data-n={index}
+          {...linkPlace(index)}
           class={`gantt-bar night-bar ${shape.look}`}
           href={shape.href}
-          tabIndex={index === 0 ? 0 : -1}
           aria-label={shape.text}
           style={{ ...boxOf(shape, span), ...shape.style }}
         />
       ))}
-    </span>
+    </>
   );
 }
 
 const boxOf = ({ from, to }: Pick<Shape, "from" | "to">, span: TimeScale) =>
   boxOn(Date.parse(from), to === null ? span.to : Date.parse(to), span);
-
-/** Left and right along a row, up and down to what lies next in time. Enter opens: each bar is a link. */
-export function moveAmongBars(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
-  const { target: bar, key, currentTarget } = event;
-  if (!(bar instanceof HTMLElement) || !bar.matches(".night-bar") || !key.startsWith("Arrow")) return;
-  event.preventDefault();
-  const step = key === "ArrowLeft" || key === "ArrowUp" ? -1 : 1;
-  const lines = [...currentTarget.querySelectorAll(".night-line")];
-  const barsOf = (line?: Element): HTMLElement[] => [...(line?.querySelectorAll<HTMLElement>(".night-bar") ?? [])];
-  const away = (of: HTMLElement): number => Math.abs(of.offsetLeft - bar.offsetLeft);
-  const at = lines.findIndex((line) => line.contains(bar));
-  const own = barsOf(lines[at]);
-  const isAside = key === "ArrowLeft" || key === "ArrowRight";
-  const next = isAside
-    ? own[own.indexOf(bar) + step]
-    : barsOf(lines[at + step]).toSorted((a, b) => away(a) - away(b))[0];
-  next?.focus();
-}

@@ -6,6 +6,7 @@ import {
   DataTable,
   linesOf,
   Loaded,
+  Picture,
   RowLink,
   type TimeScale,
   Tabs,
@@ -21,7 +22,7 @@ import { edgesOf, isoTime, writtenEdges } from "../filter/range.ts";
 import { numberText } from "../language/number.ts";
 import { useResource } from "../resource.ts";
 import type { NightReply } from "../../insight/night.ts";
-import { BarLine, countOf, hrefOf, moveAmongBars, type NightRow } from "./night-bars.tsx";
+import { BarLine, barText, countOf, hrefOf, type NightRow } from "./night-bars.tsx";
 import { words } from "../language/words.ts";
 
 const rowsShown = 10;
@@ -34,6 +35,7 @@ function spanOf(range: string): TimeScale {
   const now = currentTime();
   const [from, to] = writtenEdges("night", range, now) ?? [edgesOf("last-night", now)?.[0] ?? null, null];
   const until = Math.min(to ?? now, now);
+  if (from !== null && from >= until) throw new Error(words.night.toCome);
   return { from: Math.max(from ?? until - 86_400_000, until - nightMaxMs), to: until };
 }
 
@@ -87,12 +89,16 @@ export function Night() {
 }
 
 function Rows({ from, to, by, releases, rows }: Shown) {
-  const [said, setSaid] = useState(words.night.how);
   const span = { from: Date.parse(from), to: Date.parse(to) };
   const most = Math.max(
     1,
     ...rows.flatMap((row) => row.cells.map((cell) => countOf({ ...row, bars: [], cells: [cell] }))),
   );
+  const drawn = { by, span, most };
+  const sayOf = (bar: HTMLElement): string | null => {
+    const row = rows.find(({ id }) => id === bar.closest("tr")?.dataset["id"]);
+    return row === undefined ? null : barText(row, drawn, Number(bar.dataset["n"]));
+  };
   const columns: readonly Column<NightRow>[] = [
     {
       name: words.labels[by],
@@ -103,7 +109,7 @@ function Rows({ from, to, by, releases, rows }: Shown) {
       name: <Axis span={span} />,
       width: "minmax(0, 1fr)",
       class: "gantt",
-      cell: (row) => <BarLine {...{ row, by, span, most }} onSay={setSaid} />,
+      cell: (row) => <BarLine {...{ row, drawn }} />,
     },
     {
       name: words.states.FAILED,
@@ -114,15 +120,15 @@ function Rows({ from, to, by, releases, rows }: Shown) {
     },
   ];
   return (
-    <div class="night" style={{ "--ticks": linesOf(span, releases) }} onKeyDown={moveAmongBars}>
+    <Picture
+      look="night"
+      how={rows.length === 0 ? "" : words.night.how}
+      sayOf={sayOf}
+      style={{ "--ticks": linesOf(span, releases) }}
+    >
       <DataTable label={words.night.title} none={words.night.none} {...{ columns, rows }} idOf={({ id }) => id} />
       {releases.length === 0 ? null : <Releases at={releases} />}
-      {rows.length === 0 ? null : (
-        <p class="form-lead foot" role="status">
-          {said}
-        </p>
-      )}
-    </div>
+    </Picture>
   );
 }
 

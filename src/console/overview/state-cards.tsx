@@ -56,7 +56,8 @@ function liveCards({ live, workers }: SummaryReply): readonly Card[] {
 function endedCards({ lastHour, deadLetters }: SummaryReply): readonly Card[] {
   const { inHour, countInHour } = words.overview;
   const card = (state: JobState, value: number | CountReply, about: string): Card => {
-    return { look: lookOf(state), value, about, href: addresses.jobsWith(`state:${state.toLowerCase()}`) };
+    const ended = about === inHour ? " ended:<1h" : "";
+    return { look: lookOf(state), value, about, href: addresses.jobsWith(`state:${state.toLowerCase()}${ended}`) };
   };
   return [
     card("SUCCESS", lastHour.succeeded, inHour),

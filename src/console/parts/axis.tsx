@@ -1,5 +1,6 @@
+import type { ComponentChildren } from "preact";
 import { isNarrow } from "../narrow.ts";
-import { myZone, partsOf, timeMode } from "../time.ts";
+import { clockZone, partsOf } from "../time.ts";
 import { numberText } from "../language/number.ts";
 
 /** One scale of time for all that is drawn over it, in milliseconds. */
@@ -31,7 +32,7 @@ const ticksMax = { wide: 8, narrow: 4 };
 
 /** Round times by the clock that the page is read in, also where it changes: each is looked up, none is counted. */
 export function ticksOf(span: TimeScale): readonly Tick[] {
-  const zone = timeMode.value === "utc" ? "UTC" : myZone;
+  const zone = clockZone();
   const minutes = (span.to - span.from) / 60_000;
   const step = stepsMin.find((each) => minutes / each <= (isNarrow.value ? ticksMax.narrow : ticksMax.wide)) ?? 1_440;
   // No zone is ahead of another by less than a quarter of an hour.
@@ -72,22 +73,31 @@ interface BarsProps {
   readonly label: string;
   readonly values: readonly number[];
   /** Of a value, read out under the pointer. */
-  readonly titleOf: (value: number) => string;
-  readonly span: TimeScale;
+  readonly titleOf: (value: number, index: number) => string;
+  /** Written above some of them. */
+  readonly marks?: ReadonlyMap<number, string>;
+  readonly axis: ComponentChildren;
 }
 
-/** Amounts over time on one scale, with the largest named. */
-export function Bars({ label, values, titleOf, span }: BarsProps) {
+/** Amounts on one scale, with the largest named. */
+export function Bars({ label, values, titleOf, marks = new Map(), axis }: BarsProps) {
   const most = Math.max(4, ...values);
   return (
     <>
       <div class="bars" role="img" aria-label={label}>
         <span class="bars-most">{numberText(most)}</span>
         {values.map((value, index) => (
-          <i key={index} class="bar" title={titleOf(value)} style={{ "--height": `${(value / most) * 100}%` }} />
+          <i
+            key={index}
+            class={marks.has(index) ? "bar marked" : "bar"}
+            title={titleOf(value, index)}
+            style={{ "--height": `${(value / most) * 100}%` }}
+          >
+            <small>{marks.get(index)}</small>
+          </i>
         ))}
       </div>
-      <Axis span={span} />
+      {axis}
     </>
   );
 }

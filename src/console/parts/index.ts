@@ -2,6 +2,7 @@
 export * from "./audits.tsx";
 export * from "./axis.tsx";
 export * from "./card.tsx";
+export * from "./cell-table.tsx";
 export * from "./column.tsx";
 export * from "./data-table.tsx";
 export * from "./dialog.tsx";
@@ -11,6 +12,7 @@ export * from "./json.tsx";
 export * from "./loaded.tsx";
 export * from "./marks.tsx";
 export * from "./paused.tsx";
+export * from "./picture.tsx";
 export * from "./tabs.tsx";
 export * from "./time.tsx";
 export * from "./toast.tsx";

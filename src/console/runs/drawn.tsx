@@ -1,11 +1,10 @@
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useKeys } from "../keys.ts";
 import { words } from "../language/words.ts";
-import { Loaded } from "../parts/index.ts";
+import { Button, Loaded } from "../parts/index.ts";
 import { useResource } from "../resource.ts";
 import { type LaidOut, layOut } from "./layout.ts";
-import { useZoom, zoomStep } from "./zoom.ts";
 
 interface Line {
   readonly from: string;
@@ -30,49 +29,39 @@ export function GraphDrawing(props: DrawnProps) {
   return <Loaded of={laidOut}>{(found) => <Pane {...props} laidOut={found} />}</Loaded>;
 }
 
-/** What can be seen at once, moved by scrolling, and made larger or smaller. */
+/** A box of less than 24 pixels is no target for a finger. */
+const scaleMin = 0.7;
+
+/** The whole of it, or at its own size, moved by scrolling. */
 function Pane({ label, lines, size, node, laidOut }: DrawnProps & { readonly laidOut: LaidOut }) {
   const box = useRef<HTMLDivElement>(null);
-  const view = useZoom(box, laidOut);
-  const { scale } = view;
-  useKeys([
-    { keys: "+", does: words.tasks.zoomIn, run: () => view.zoomBy(zoomStep) },
-    { keys: "-", does: words.tasks.zoomOut, run: () => view.zoomBy(1 / zoomStep) },
-    { keys: "0", does: words.tasks.fit, run: view.fit },
-  ]);
+  const [isWhole, setWhole] = useState(true);
+  const [fitted, fit] = useState(1);
+  const { width, height } = laidOut;
+  useEffect(() => {
+    const { clientWidth = width, clientHeight = height } = box.current ?? {};
+    fit(Math.min(1, Math.max(scaleMin, Math.min(clientWidth / width, clientHeight / height))));
+  }, [laidOut]);
+  const scale = isWhole ? fitted : 1;
+  const name = isWhole ? words.tasks.ownSize : words.tasks.fit;
+  const toggle = (): void => setWhole(!isWhole);
+  useKeys([{ keys: "0", does: name, run: toggle }]);
   return (
     <div class="graph-frame">
       <div ref={box} class="graph" tabIndex={0} role="region" aria-label={label}>
-        <div class="graph-size" style={{ width: `${laidOut.width * scale}px`, height: `${laidOut.height * scale}px` }}>
+        <div class="graph-size" style={{ width: `${width * scale}px`, height: `${height * scale}px` }}>
           <div
             class="graph-ground"
-            style={{ width: `${laidOut.width}px`, height: `${laidOut.height}px`, transform: `scale(${scale})` }}
+            style={{ width: `${width}px`, height: `${height}px`, transform: `scale(${scale})` }}
           >
             <Ground lines={lines} size={size} node={node} laidOut={laidOut} />
           </div>
         </div>
       </div>
-      <div class="line graph-tools">
-        <Tool name={words.tasks.zoomOut} sign="−" onClick={() => view.zoomBy(1 / zoomStep)} />
-        <span class="number dim">{`${Math.round(scale * 100)} %`}</span>
-        <Tool name={words.tasks.zoomIn} sign="+" onClick={() => view.zoomBy(zoomStep)} />
-        <Tool name={words.tasks.fit} sign="⤢" onClick={view.fit} />
-      </div>
+      {fitted < 1 ? <Button text={name} look="small graph-tools" onClick={toggle} /> : null}
     </div>
   );
 }
-
-interface ToolProps {
-  readonly name: string;
-  readonly sign: string;
-  readonly onClick: () => void;
-}
-
-const Tool = ({ name, sign, onClick }: ToolProps) => (
-  <button type="button" class="icon-button" title={name} aria-label={name} onClick={onClick}>
-    {sign}
-  </button>
-);
 
 type GroundProps = Pick<DrawnProps, "lines" | "size" | "node"> & { readonly laidOut: LaidOut };
 

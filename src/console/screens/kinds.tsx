@@ -2,6 +2,7 @@ import { Button, Empty, Loaded, ScreenHead, Select, Tabs, Time } from "../parts/
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { slowestFirst } from "../kinds/figures.ts";
+import { KindHistograms } from "../kinds/spread.tsx";
 import { KindTable } from "../kinds/table.tsx";
 import { useAnswer } from "../resource.ts";
 import type { KindFigureListReply } from "../../insight/kind-figures.ts";
@@ -27,11 +28,12 @@ export function KindsScreen() {
   const hours = periods.find(({ value }) => value === query["hours"])?.value ?? "168";
   const by = groupings.find(({ value }) => value === query["by"])?.value ?? "kind";
   const against = comparisons.find(({ value }) => value === query["against"]) ?? comparisons[0];
-  const lane = query["lane"] ?? "";
+  const { lane = "", of = "", at = "" } = query;
   const asked = { hours: Number(hours), against: against.hours ?? Number(hours), by, lane };
   const found = useAnswer("GET /kind-figures", asked, { again: "slow" });
-  const go = (field: Readonly<Record<string, string>>): void =>
-    route(addresses.kindsWith({ hours, by, against: against.value, lane, ...field }), true);
+  const linkTo = (field: Readonly<Record<string, string>>): string =>
+    addresses.kindsWith({ hours, by, against: against.value, lane, ...field });
+  const go = (field: Readonly<Record<string, string>>): void => route(linkTo(field), true);
   return (
     <>
       <ScreenHead title={words.places.kinds}>
@@ -49,12 +51,19 @@ export function KindsScreen() {
           <Button text={words.kinds.allLanes(lane)} look="small" onClick={() => go({ lane: "" })} />
         )}
       </ScreenHead>
-      <Loaded of={found}>{(figures) => <Figures figures={figures} />}</Loaded>
+      {at === "" ? null : <KindHistograms kind={of} lane={at} by={by} hours={Number(hours)} />}
+      <Loaded of={found}>
+        {(figures) => <Figures figures={figures} spreadOf={(row) => linkTo({ of: row.kind ?? "", at: row.lane })} />}
+      </Loaded>
     </>
   );
 }
 
-const Figures = ({ figures }: { readonly figures: KindFigureListReply }) =>
+interface FiguresProps extends Pick<Parameters<typeof KindTable>[0], "spreadOf"> {
+  readonly figures: KindFigureListReply;
+}
+
+const Figures = ({ figures, spreadOf }: FiguresProps) =>
   figures.kinds.length === 0 ? (
     <Empty title={words.kinds.nothing} text={words.kinds.byTheHour} />
   ) : (
@@ -68,6 +77,6 @@ const Figures = ({ figures }: { readonly figures: KindFigureListReply }) =>
         )}
         {figures.isMore ? words.kinds.isMore : null}
       </p>
-      <KindTable rows={slowestFirst(figures.kinds)} />
+      <KindTable rows={slowestFirst(figures.kinds)} spreadOf={spreadOf} />
     </>
   );

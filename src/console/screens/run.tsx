@@ -9,6 +9,7 @@ import { RunActions } from "../runs/actions.tsx";
 import { Funnel } from "../runs/funnel.tsx";
 import { TaskGraph } from "../runs/graph.tsx";
 import { TaskGrid } from "../runs/grid.tsx";
+import { RunMatrix } from "../runs/matrix.tsx";
 import { FailedList } from "../runs/failed-list.tsx";
 import { type LoadedMap, listedTasks, loadedMap, type TaskSet } from "../runs/run-map.ts";
 import { TaskBar } from "../runs/task-bar.tsx";
@@ -18,7 +19,7 @@ import { scheduleCrumbs } from "../schedules/crumbs.tsx";
 import type { RunReply } from "../../api/shape/run.ts";
 import { words } from "../language/words.ts";
 
-const views = ["grid", "graph", "funnel", "input"] as const;
+const views = ["grid", "graph", "funnel", "matrix", "input"] as const;
 type View = (typeof views)[number];
 
 export function RunScreen() {
@@ -112,7 +113,8 @@ const NoTasks = ({ run }: { readonly run: RunReply }) =>
 function Views({ run, map }: { readonly run: RunReply; readonly map: LoadedMap }) {
   const { query, path, route } = useLocation();
   const isFanOut = run.shape === null && map.edges.length === 0;
-  const offered = views.filter((each) => each !== (isFanOut ? "graph" : "funnel"));
+  const left = isFanOut ? ["graph", "matrix"] : ["funnel"];
+  const offered = views.filter((each) => !left.includes(each));
   const view = offered.find((each) => each === query["view"]) ?? (isFanOut ? "funnel" : "grid");
   const go = (next: View, search = ""): void =>
     route(`${path}?${new URLSearchParams({ view: next, ...(search === "" ? {} : { q: search }) }).toString()}`, true);
@@ -133,6 +135,7 @@ function Views({ run, map }: { readonly run: RunReply; readonly map: LoadedMap }
       ) : null}
       {view === "grid" ? <Tasks map={map} search={query["q"] ?? ""} /> : null}
       {view === "graph" ? <TaskGraph map={map} onGroup={(group) => go("grid", group.name)} /> : null}
+      {view === "matrix" ? <RunMatrix run={run.id} /> : null}
       {view === "funnel" ? <Funnel run={run} /> : null}
       {view === "input" ? <JsonView value={run.input} label={words.runs.views.input} /> : null}
     </>

@@ -8,13 +8,14 @@ import { useKeys } from "../keys.ts";
 import { useAnswer, useResource } from "../resource.ts";
 import { startScheduleOnce, toggleSchedule } from "../schedules/actions.tsx";
 import { BackfillForm } from "../schedules/backfill-form.tsx";
+import { HeatMap } from "../schedules/heat-map.tsx";
 import { NextFires } from "../schedules/next-fires.tsx";
 import { type OccurrenceReply, OccurrenceTable } from "../schedules/occurrence-table.tsx";
 import { scheduleCrumbs } from "../schedules/crumbs.tsx";
 import { plainWords } from "../schedules/plain-words.ts";
 import { EndsText, latenessText, onTimeText, scheduleStatus } from "../schedules/status.tsx";
 import { EditAndDelete } from "../schedules/edit-and-delete.tsx";
-import { SquareLegend, Squares } from "../schedules/squares.tsx";
+import { SquareLegend } from "../schedules/squares.tsx";
 import { WhyTime } from "../schedules/why-time.tsx";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { durationText } from "../time.ts";
@@ -41,17 +42,6 @@ async function load(id: string, signal: AbortSignal): Promise<TimedOutcome> {
 
 const policyText = ({ overlap, misfire }: ScheduleOutcomeReply): string =>
   `${words.schedules.overlap[overlap] ?? overlap} · ${words.schedules.misfire[misfire] ?? misfire}`;
-
-const isPast = ({ nominalAt }: OccurrenceReply): boolean => Date.parse(nominalAt) <= currentTime();
-
-const squareOf = ({ nominalAt, outcome, reason, jobId, end }: OccurrenceReply) => ({
-  at: nominalAt,
-  outcome,
-  reason,
-  job: jobId,
-  result: end?.result ?? null,
-  error: end?.error?.code ?? null,
-});
 
 /** What it promises of its times, and what is left of it. */
 function ObjectiveLine({ of }: { readonly of: TimedOutcome["times"]["objective"] }) {
@@ -91,6 +81,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
   const { query, path, route } = useLocation();
   const { nominal = "" } = query;
   const { occurrences, next } = schedule.times;
+  const listOf = (range: string): string => `${path}?${new URLSearchParams({ nominal: range })}`;
   useKeys([
     { keys: "p", does: words.schedules.pauseKey, run: () => void toggleSchedule(schedule, onDone) },
     { keys: "n", does: words.shared.runNow, run: () => void startScheduleOnce(schedule) },
@@ -128,26 +119,22 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
       </p>
       <ObjectiveLine of={schedule.times.objective} />
       <Paused of={schedule} zone={timezone} />
+      <section class="card" aria-label={words.schedules.occurrences}>
+        <header class="line card-head">
+          <h2>{nominal === "" ? words.schedules.last30 : words.schedules.occurrences}</h2>
+          <span class="dim">{plannedText(occurrences)}</span>
+          <RangePicker of="nominal" value={nominal} onRange={(value) => route(listOf(value))} />
+          <span class="space" />
+          <SquareLegend />
+        </header>
+        <HeatMap id={id} zone={timezone} listOf={listOf} />
+        <WhyTime schedule={schedule} />
+        {nominal === "" ? <OccurrenceTable occurrences={occurrences} /> : <Chosen {...{ id, nominal }} />}
+      </section>
       <div class="columns even">
         <NextFires times={next} schedule={schedule} />
         <BackfillForm schedule={schedule} onDone={onDone} />
       </div>
-      <section class="card" aria-label={words.schedules.occurrences}>
-        <header class="line card-head">
-          <h2>{words.schedules.last30}</h2>
-          <Squares last={occurrences.filter(isPast).map(squareOf)} zone={timezone} />
-          <span class="dim">{plannedText(occurrences)}</span>
-          <RangePicker
-            of="nominal"
-            value={nominal}
-            onRange={(value) => route(`${path}?${new URLSearchParams({ nominal: value })}`)}
-          />
-          <span class="space" />
-          <SquareLegend />
-        </header>
-        <WhyTime schedule={schedule} />
-        {nominal === "" ? <OccurrenceTable occurrences={occurrences} /> : <Chosen {...{ id, nominal }} />}
-      </section>
       <Audits target={`/schedules/${encodeURIComponent(id)}`} />
     </>
   );

@@ -1,4 +1,5 @@
 import {
+  Axis,
   Bars,
   Button,
   Card,
@@ -114,7 +115,12 @@ function TimeLine({ found: { from, to, parts, isMore } }: { readonly found: Upco
   const about = words.upcoming.busiest(most, durationText((span.to - span.from) / Math.max(1, parts.length)));
   return (
     <Card title={words.upcoming.times(total, isMore)} label={words.upcoming.timeLine} about={about}>
-      <Bars label={words.upcoming.describe(total, most)} values={parts} titleOf={words.many.time} span={span} />
+      <Bars
+        label={words.upcoming.describe(total, most)}
+        values={parts}
+        titleOf={(value) => words.many.time(value)}
+        axis={<Axis span={span} />}
+      />
     </Card>
   );
 }

@@ -147,6 +147,21 @@ export const enSchedules = {
     inYours: (zone: string) => `In your zone, ${zone}`,
     fromNow: "From now",
   },
+  heat: {
+    title: "Weeks of its times",
+    day: "Day",
+    ends: {
+      failed: "failed",
+      stopped: "canceled or skipped",
+      nothing: "started nothing",
+      open: "not ended yet",
+      succeeded: "succeeded",
+      unknown: "no longer kept",
+    },
+    late: (count: number, most: string) => `${numberText(count)} late, by ${most} at most`,
+    how: "Each cell has the colour of its worst end, and a bar on top where one was late. Enter or a click lists its times.",
+    isMore: "The newest 20,160 times, each cell in the colour of its worst end. Enter or a click lists its times.",
+  },
   backfill: {
     title: "Backfill",
     about: "Runs the times of a range that have not run. The preview shows each and changes nothing.",

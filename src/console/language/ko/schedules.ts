@@ -124,6 +124,21 @@ export const koSchedules: typeof enSchedules = {
     inYours: (zone) => `내 시간대(${zone}) 기준`,
     fromNow: "지금부터",
   },
+  heat: {
+    title: "지난 몇 주의 시각",
+    day: "날짜",
+    ends: {
+      failed: "실패",
+      stopped: "취소되거나 건너뜀",
+      nothing: "시작하지 않음",
+      open: "아직 끝나지 않음",
+      succeeded: "성공",
+      unknown: "더는 보관되지 않음",
+    },
+    late: (count, most) => `${numberText(count)}건 지연, 최대 ${most}`,
+    how: "칸의 색은 가장 나쁜 결과이고, 늦은 것이 있으면 위에 막대가 있습니다. Enter나 클릭으로 그 시각들을 봅니다.",
+    isMore: "가장 새로운 20,160개의 시각입니다. 칸의 색은 가장 나쁜 결과이고, Enter나 클릭으로 그 시각들을 봅니다.",
+  },
   backfill: {
     title: "백필",
     about: "한 구간에서 실행되지 않은 시각을 실행합니다. 미리 보기는 각각을 보여 주며 아무것도 바꾸지 않습니다.",
