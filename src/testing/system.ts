@@ -168,13 +168,7 @@ async function open(options: TestSystemOptions, stage: string): Promise<TestSyst
     advance: async (by) => await driver.advance(await targetOf(store, by)),
     drain: () => driver.drain(),
     ...lookups({ store, insight }, openedBy(ports.seals, driver.registry)),
-    async signal(id, name, payload) {
-      const [run] = await insight.run(readRun, id);
-      if (run === undefined) throw new Error(`there is no run ${id}`);
-      const { kind } = run;
-      const { is } = await signalRun(ports, driver.registry, { id, kind }, { name, payload, caller: "test" });
-      if (is !== "taken" && is !== "repeated") throw new Error(`run ${id} does not take the signal "${name}": ${is}`);
-    },
+    signal: signaler({ ports, insight }, driver.registry),
     fail: (job, error, times = 1) => faults.fail(job.id, error, times),
     crash: (where) => faults.crash(where),
     async [Symbol.asyncDispose]() {
@@ -188,6 +182,16 @@ async function open(options: TestSystemOptions, stage: string): Promise<TestSyst
     },
   };
 }
+
+const signaler =
+  ({ ports, insight }: { ports: Ports; insight: Database }, registry: Registry): TestSystem["signal"] =>
+  async (id, name, payload) => {
+    const [run] = await insight.run(readRun, id);
+    if (run === undefined) throw new Error(`there is no run ${id}`);
+    const { kind } = run;
+    const { is } = await signalRun(ports, registry, { id, kind }, { name, payload, caller: "test" });
+    if (is !== "taken" && is !== "repeated") throw new Error(`run ${id} does not take the signal "${name}": ${is}`);
+  };
 
 /** In a deployment another process may know a job; here it would wait for ever. */
 const knowing = ({ jobs }: Registry, client: EnqueueClient): EnqueueClient => ({
