@@ -204,13 +204,13 @@ async function ranOf(
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => {
     const row = found.get(id);
-    if (row === undefined || unfinished.has(row.state) || !isNew(ended, `${id} ${row.attempt} ${row.state}`)) return [];
+    const which = `${id} ${row?.attempt} ${row?.state}`;
+    if (row === undefined || unfinished.has(row.state) || ended.has(which)) return [];
+    ended.add(which);
     const { kind, state, attempt, error } = row;
     return [{ id, kind, state, attempt, error: error?.message ?? null }];
   });
 }
-
-const isNew = (ended: Set<string>, which: string): boolean => !ended.has(which) && ended.add(which).has(which);
 
 /** One attempt that ended. @beta */
 export interface Ran {

@@ -68,6 +68,7 @@ async function plant(opened: Awaited<ReturnType<typeof openApi>>, whose: Whose):
   for (const rollUp of [
     "belfry.minute (at, kind, lane, created) select date_trunc('minute', belfry.now()) - interval '1 minute', $1, $2, 1",
     "belfry.hour (at, kind, lane, bucket, ran) select date_trunc('hour', belfry.now()), $1, $2, 1, 1",
+    "belfry.usage select belfry.now()::date, $1, $2, '', $1 || '-key', 1, 1, 1, 1",
   ])
     await pool.query(`insert into ${rollUp}`, [kind, `${whose}-lane`]);
   const bulk = (await call("POST", "/bulk", { action: "retry", filter: { kind, key: "none" } })).body.id;
@@ -198,7 +199,7 @@ export async function leaks(opened: Opened, asBounded: Ask, only?: (each: Endpoi
   );
   return (await answers(opened, "other", asBounded, only))
     .filter(({ isRefused }) => !isRefused)
-    .filter(({ name, text }) => isNamed(name, opened) || /other/.test(text) || whole.get(name) === text)
+    .filter(({ name, text }) => isNamed(name, opened) || /other(?!s")/.test(text) || whole.get(name) === text)
     .map(({ name }) => name);
 }
 
