@@ -49,7 +49,6 @@ export async function confirmAndChange(
     }
     const facts = "ids" in target ? [] : await factsOf(action, target, total);
     const question = {
-      title: words.bulk.question(action, total),
       text: words.bulk.consequences[action],
       facts,
       action: words.bulk.action(action, total),

@@ -35,8 +35,8 @@ export const Waterfall = ({ job, timeline }: WaterfallProps) => (
 );
 
 const Lines = ({ job, timeline }: WaterfallProps) => (
-  <>
-    <ol class="waterfall">
+  <div class="waterfall">
+    <ol>
       {timeline.lines.map((each) => (
         <Line key={each.attempt} job={job} of={each} timeline={timeline} />
       ))}
@@ -46,7 +46,7 @@ const Lines = ({ job, timeline }: WaterfallProps) => (
       <span class="dim">{words.attempts.inAll(durationText(timeline.to - timeline.from))}</span>
       <Time at={new Date(timeline.to).toISOString()} />
     </p>
-  </>
+  </div>
 );
 
 function Line({ job, of, timeline }: WaterfallProps & { readonly of: TimelineLine }) {

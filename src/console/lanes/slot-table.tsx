@@ -68,7 +68,7 @@ async function changeCap(kind: string, before: number, onDone: () => void): Prom
   const fields = [{ id: "size", name, hint: numberText(before) }];
   const { size = "" } = (await answerTo({ title: title(kind), text, fields, action })) ?? {};
   if (size === "") return;
-  await acting(words.pause.notChanged(kind), async () => {
+  await acting(words.shared.notChanged(kind), async () => {
     await ask("PUT /caps/:kind", { kind }, { body: { size: Number(size) } });
     say(words.caps.changed(kind, size));
   });

@@ -20,7 +20,7 @@ export function EditAndDelete({ schedule, onDone }: EditAndDeleteProps) {
   const remove = async (): Promise<void> => {
     const { removeText: text, removeAction: action } = words.schedules;
     if (!(await confirm({ title: words.schedules.removeQuestion(id), text, action, danger: true }))) return;
-    await acting(words.pause.notChanged(id), async () => {
+    await acting(words.shared.notChanged(id), async () => {
       await ask("DELETE /schedules/:id", { id }, { version });
       say(words.schedules.removed(id));
       route(addresses.schedules);

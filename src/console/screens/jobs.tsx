@@ -50,7 +50,7 @@ export function JobsScreen() {
   ]);
   return (
     <div class="fill">
-      <ScreenHead title={words.places.jobs} tab={text === "" ? words.places.jobs : words.jobs.titleOf(text)}>
+      <ScreenHead title={words.places.jobs} tab={`${words.places.jobs} ${text}`.trim()}>
         <span class="space" />
         {(["created", "ended"] as const).map((of) => (
           <RangePicker

@@ -28,10 +28,7 @@ export function SchedulesScreen() {
   );
   return (
     <div class="fill">
-      <ScreenHead
-        title={words.places.schedules}
-        tab={text === "" ? words.places.schedules : words.schedules.titleOf(text)}
-      >
+      <ScreenHead title={words.places.schedules} tab={`${words.places.schedules} ${text}`.trim()}>
         <Tabs
           label={words.labels.state}
           among={tabs}

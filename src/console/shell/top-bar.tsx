@@ -14,12 +14,7 @@ export const TopBar = () => (
     <TimeSwitch />
     <LanguageSwitch />
     <ThemeSwitch />
-    <IconButton
-      icon="keyboard"
-      text={words.shell.keyboardShortcuts}
-      title={words.shell.keyboardKey}
-      onClick={() => (helpIsOpen.value = true)}
-    />
+    <IconButton icon="keyboard" text={words.shell.keyboard} onClick={() => (helpIsOpen.value = true)} />
   </header>
 );
 

@@ -21,7 +21,6 @@ function clockChange({ what, clock, from, to, into }: ClockChange): string {
 
 export const enSchedules = {
   schedules: {
-    titleOf: (filter: string) => `Schedules ${filter}`,
     filter: "Filter schedules",
     placeholder: "Search, or filter: state:failing kind:… zone:Asia/Seoul late:>5s",
     noMatch: "No schedule matches this filter",
@@ -89,7 +88,6 @@ export const enSchedules = {
     pauseText: "Until it is resumed, its times are skipped, with the reason “paused”.",
     pause: "Pause the schedule",
     startedOnce: (id: string) => `${id} was started once`,
-    notStarted: (id: string) => `${id} was not started`,
     saved: (id: string) => `${id} is saved`,
     create: "New schedule",
     edit: "Edit",
@@ -150,14 +148,7 @@ export const enSchedules = {
   heat: {
     title: "Weeks of its times",
     day: "Day",
-    ends: {
-      failed: "failed",
-      stopped: "canceled or skipped",
-      nothing: "started nothing",
-      open: "not ended yet",
-      succeeded: "succeeded",
-      unknown: "no longer kept",
-    },
+    nothing: "started nothing",
     late: (count: number, most: string) => `${numberText(count)} late, by ${most} at most`,
     how: "Each cell has the colour of its worst end, and a bar on top where one was late. Enter or a click lists its times.",
     isMore: "The newest 20,160 times, each cell in the colour of its worst end. Enter or a click lists its times.",
@@ -169,7 +160,6 @@ export const enSchedules = {
     from: "From",
     to: "To",
     preview: "Preview",
-    question: (count: number) => `Backfill ${plural(count, "time")}?`,
     text: "They run one after the other, beside the times that come on their own.",
     action: (count: number) => `Backfill ${plural(count, "time")}`,
     refused: "The backfill was refused",

@@ -10,7 +10,6 @@ type FilterField = Exclude<EndOf<keyof typeof searchFields>, "text"> | "payload.
 
 export const enWork = {
   jobs: {
-    titleOf: (filter: string) => `Jobs ${filter}`,
     filter: "Filter jobs",
     placeholder: "Search, or filter: state:failed kind:… payload.userId:42",
     noMatch: "No job matches this filter",
@@ -85,9 +84,6 @@ export const enWork = {
     retried: (job: string) => `${job}: retried`,
     madeDue: (job: string) => `${job}: made due`,
     canceled: (job: string) => `${job}: canceled`,
-    notRetried: (job: string) => `${job} was not retried`,
-    notMadeDue: (job: string) => `${job} was not made due`,
-    notCanceled: (job: string) => `${job} was not canceled`,
     cancelQuestion: (job: string) => `Cancel ${job}?`,
     aborted: "Its handler is aborted; its outside effects remain.",
     willNotRun: "It will not run.",

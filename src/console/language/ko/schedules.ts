@@ -15,7 +15,6 @@ const clockChange: (typeof enSchedules)["occurrences"]["clockChange"] = ({ what,
 
 export const koSchedules: typeof enSchedules = {
   schedules: {
-    titleOf: (filter) => `스케줄 ${filter}`,
     filter: "스케줄 필터",
     placeholder: "검색하거나 필터: state:failing kind:… zone:Asia/Seoul late:>5s",
     noMatch: "이 필터에 맞는 스케줄이 없습니다",
@@ -73,7 +72,6 @@ export const koSchedules: typeof enSchedules = {
     pauseText: "재개할 때까지 그 시각들은 “일시 중지” 이유로 건너뜁니다.",
     pause: "스케줄 일시 중지",
     startedOnce: (id) => `${id}: 한 번 시작했습니다`,
-    notStarted: (id) => `${id}: 시작하지 못했습니다`,
     saved: (id) => `${id}: 저장했습니다`,
     create: "새 스케줄",
     edit: "편집",
@@ -127,14 +125,7 @@ export const koSchedules: typeof enSchedules = {
   heat: {
     title: "지난 몇 주의 시각",
     day: "날짜",
-    ends: {
-      failed: "실패",
-      stopped: "취소되거나 건너뜀",
-      nothing: "시작하지 않음",
-      open: "아직 끝나지 않음",
-      succeeded: "성공",
-      unknown: "더는 보관되지 않음",
-    },
+    nothing: "시작하지 않음",
     late: (count, most) => `${numberText(count)}건 지연, 최대 ${most}`,
     how: "칸의 색은 가장 나쁜 결과이고, 늦은 것이 있으면 위에 막대가 있습니다. Enter나 클릭으로 그 시각들을 봅니다.",
     isMore: "가장 새로운 20,160개의 시각입니다. 칸의 색은 가장 나쁜 결과이고, Enter나 클릭으로 그 시각들을 봅니다.",
@@ -146,7 +137,6 @@ export const koSchedules: typeof enSchedules = {
     from: "시작",
     to: "끝",
     preview: "미리 보기",
-    question: (count) => `시각 ${numberText(count)}개를 백필할까요?`,
     text: "스스로 오는 시각과 나란히, 하나씩 차례로 실행됩니다.",
     action: (count) => `시각 ${numberText(count)}개 백필`,
     refused: "백필이 거부되었습니다",

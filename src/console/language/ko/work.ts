@@ -3,7 +3,6 @@ import type { enWork } from "../en/work.ts";
 
 export const koWork: typeof enWork = {
   jobs: {
-    titleOf: (filter) => `작업 ${filter}`,
     filter: "작업 필터",
     placeholder: "검색하거나 필터: state:failed kind:… payload.userId:42",
     noMatch: "이 필터에 맞는 작업이 없습니다",
@@ -74,9 +73,6 @@ export const koWork: typeof enWork = {
     retried: (job_) => `${job_}: 재시도함`,
     madeDue: (job_) => `${job_}: 바로 실행하게 함`,
     canceled: (job_) => `${job_}: 취소함`,
-    notRetried: (job_) => `${job_}: 재시도하지 못함`,
-    notMadeDue: (job_) => `${job_}: 바로 실행하게 하지 못함`,
-    notCanceled: (job_) => `${job_}: 취소하지 못함`,
     cancelQuestion: (job_) => `${job_} 작업을 취소할까요?`,
     aborted: "핸들러가 중단됩니다. 이미 일어난 외부 효과는 남습니다.",
     willNotRun: "실행되지 않습니다.",
