@@ -16,11 +16,6 @@ export class ApiError extends Error {
   }
 }
 
-interface ProblemDocument {
-  readonly code?: string;
-  readonly detail?: string;
-}
-
 interface Asking {
   readonly signal?: AbortSignal;
   /** Of what changes something. */
@@ -63,7 +58,7 @@ async function answered<T>(path: string, init: RequestInit): Promise<T> {
   const text = await response.text();
   const body = text === "" ? null : parse(text);
   if (response.ok) return body as T;
-  const { code, detail } = (body ?? {}) as ProblemDocument;
+  const { code, detail } = (body ?? {}) as { readonly code?: string; readonly detail?: string };
   throw new ApiError(response.status, code ?? "no-problem", detail ?? words.shared.answered(response.status));
 }
 

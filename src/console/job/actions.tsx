@@ -31,8 +31,8 @@ export function Actions({ job, onDone }: { readonly job: JobDetailReply; readonl
       await act(words.job.canceled(name), "cancel");
   };
   useKeys([
-    { keys: "r", does: words.job.retryJob, run: () => void retry() },
-    { keys: "n", does: words.job.runJob, run: runNow },
+    { keys: "r", does: words.shared.retry, run: () => void retry() },
+    { keys: "n", does: words.shared.runNow, run: runNow },
     { keys: "c", does: words.job.cancelJob, run: () => void cancel() },
   ]);
   return (

@@ -1,4 +1,4 @@
-import { boxOn, Card, Icon, Legend, Time } from "../parts/index.ts";
+import { boxOn, Card, Legend, LookBadge, Time } from "../parts/index.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
@@ -77,10 +77,7 @@ const OutcomeBadge = ({ outcome }: Pick<TimelineLine, "outcome">) =>
   outcome === null ? (
     <span class="dim">{words.attempts.notStarted}</span>
   ) : (
-    <span class={`state state-${outcome.toLowerCase()}`}>
-      <Icon name={outcome} size={14} />
-      {outcomes[outcome]}
-    </span>
+    <LookBadge of={{ state: outcome, icon: outcome, text: outcomes[outcome] }} />
   );
 
 interface BarProps {

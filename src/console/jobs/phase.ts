@@ -9,7 +9,8 @@ export type Phased = Pick<JobReply, "state" | "phase">;
 /** One word, one icon and one colour for each phase, on every page. */
 export interface Look {
   readonly text: string;
-  readonly state: JobState;
+  /** Or how an attempt ended. */
+  readonly state: JobState | "LOST" | "RELEASED";
   readonly icon: IconName;
 }
 

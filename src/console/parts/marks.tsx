@@ -89,13 +89,7 @@ export const NumberedLink = ({ to, kind, id }: { readonly to: string; readonly k
 );
 
 /** An error by its code, and its message. */
-export const ErrorText = ({
-  code,
-  message,
-}: {
-  readonly code: string;
-  readonly message?: string | null | undefined;
-}) => (
+export const ErrorText = ({ code, message }: Readonly<{ code: string; message?: string | null | undefined }>) => (
   <>
     <span class="mono error-code">{code}</span> {message}
   </>

@@ -104,7 +104,7 @@ const howItGoes: readonly Column<ScheduleOutcomeReply>[] = [
     isNamed: true,
     cell: ({ last, timezone }) =>
       last.length === 0 ? (
-        <span class="dim small">{words.schedules.noneYetShort}</span>
+        <span class="dim small">{words.occurrences.none}</span>
       ) : (
         <Squares last={last} zone={timezone} />
       ),

@@ -1,4 +1,5 @@
-import { parseTerms, type Suggestion, suggestTerms } from "../filter/terms.ts";
+import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
+import { parseTerms, type Suggestion, suggestTerms, unique } from "../filter/terms.ts";
 import { words } from "../language/words.ts";
 
 /** Fields of the filter of schedules, as the API calls them. */
@@ -33,19 +34,14 @@ function problemOf(field: string, value: string): string | null {
   return null;
 }
 
-/** Values that the loaded schedules have. */
-export interface KnownValues {
-  readonly kinds: readonly string[];
-  readonly apps: readonly string[];
-  readonly zones: readonly string[];
-}
-
-/** What the last word of the text may become. */
-export const suggestForSchedules = (text: string, { kinds, apps, zones }: KnownValues): readonly Suggestion[] =>
-  suggestTerms(text, meanings, {
-    state: [scheduleStateNames, "state"],
-    kind: [kinds, "kind"],
-    app: [apps, "app"],
-    zone: [zones, "zone"],
-    late: [[">1s", ">10s", ">1m"], "late"],
+/** What the last word of the text may become, with values that the loaded schedules have. */
+export function suggestForSchedules(text: string, loaded: readonly ScheduleOutcomeReply[]): readonly Suggestion[] {
+  const { labels, upcoming, schedules } = words;
+  return suggestTerms(text, meanings, {
+    state: [scheduleStateNames, labels.state],
+    kind: [unique(loaded.map(({ kind }) => kind)), labels.kind],
+    app: [unique(loaded.map(({ app }) => app)), upcoming.app],
+    zone: [unique(loaded.map(({ timezone }) => timezone)), schedules.form.zone],
+    late: [[">1s", ">10s", ">1m"], labels.lateness],
   });
+}

@@ -40,7 +40,6 @@ export const enSchedules = {
       late: "its last start was later than that: late:>5s",
     },
     columns: { next: "Next", last: "Last 30" },
-    noneYetShort: "none yet",
     runNowOf: (id: string) => `Run now: ${id}`,
     states: {
       off: "Off in this stage",
@@ -55,7 +54,6 @@ export const enSchedules = {
     noSuccess: "no success yet",
     lastSuccess: (at: Part): Sentence => ["last success ", at],
     pauseKey: "Pause or resume",
-    showJobsKey: "Show its jobs",
     inZone: (zone: string) => `in ${zone}`,
     starts: (kind: Part): Sentence => [" starts ", kind],
     version: (version: number, source: string) => `version ${version}, from ${source}`,
@@ -94,7 +92,6 @@ export const enSchedules = {
     remove: "Delete",
     removeQuestion: (id: string) => `Delete ${id}?`,
     removeText: "It fires no more. What became of its past times stays.",
-    removeAction: "Delete the schedule",
     removed: (id: string) => `${id} is deleted`,
     form: {
       edit: (id: string) => `Edit ${id}`,

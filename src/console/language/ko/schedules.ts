@@ -28,7 +28,6 @@ export const koSchedules: typeof enSchedules = {
       late: "마지막 시작이 이보다 늦음: late:>5s",
     },
     columns: { next: "다음", last: "최근 30번" },
-    noneYetShort: "아직 없음",
     runNowOf: (id) => `지금 실행: ${id}`,
     states: {
       off: "이 스테이지에서 꺼짐",
@@ -43,7 +42,6 @@ export const koSchedules: typeof enSchedules = {
     noSuccess: "아직 성공 없음",
     lastSuccess: (at) => ["마지막 성공 ", at],
     pauseKey: "일시 중지 또는 재개",
-    showJobsKey: "작업 보기",
     inZone: (zone) => `(${zone})`,
     starts: (kind) => [" → ", kind],
     version: (version, source) => `버전 ${version}, 출처 ${source}`,
@@ -78,7 +76,6 @@ export const koSchedules: typeof enSchedules = {
     remove: "삭제",
     removeQuestion: (id) => `${id}: 삭제할까요?`,
     removeText: "더는 실행되지 않습니다. 지난 시각의 기록은 남습니다.",
-    removeAction: "스케줄 삭제",
     removed: (id) => `${id}: 삭제했습니다`,
     form: {
       edit: (id) => `${id} 편집`,
