@@ -98,7 +98,7 @@ await describeInBrowser("every action by keyboard alone", (its) => {
     expect(backfills()).toBe(before + 1);
     await tabTo(page, backfill);
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: `${backfill}?` }).waitFor();
+    await page.getByRole("dialog", { name: backfill }).waitFor();
     expect(backfills()).toBe(before + 1);
     await tabTo(page, backfill);
     await page.keyboard.press("Enter");

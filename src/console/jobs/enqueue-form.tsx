@@ -32,11 +32,10 @@ export function EnqueueForm({ source, onClose }: EnqueueFormProps) {
     say(words.enqueue[is](`${kind} ${id}`));
     route(addresses.job(id));
   };
-  const { open, action } = words.enqueue;
   return (
     <FormDialog
-      title={source === undefined ? open : words.enqueue.copyTitle(source.kind)}
-      action={action}
+      title={source === undefined ? words.enqueue.open : words.enqueue.copyTitle(source.kind)}
+      action={words.enqueue.open}
       onSend={send}
       onClose={onClose}
     >

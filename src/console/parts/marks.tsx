@@ -83,8 +83,8 @@ export const JobLink = ({ id, kind }: { readonly id: string; readonly kind?: str
 
 /** A job or a run that a row is about, by its kind and its number. */
 export const NumberedLink = ({ to, kind, id }: { readonly to: string; readonly kind: string; readonly id: string }) => (
-  <a class="row-link" href={to}>
-    {kind} <span class="dim">{`#${id}`}</span>
+  <a class="row-link" href={to} title={`${kind} ${id}`}>
+    <span class="row-kind">{kind}</span> <span class="dim">{`#${id}`}</span>
   </a>
 );
 

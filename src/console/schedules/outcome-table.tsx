@@ -1,4 +1,4 @@
-import { Button, type Column, column, DataTable, IconButton, Nothing, Time } from "../parts/index.ts";
+import { Button, type Column, column, DataTable, IconButton, Nothing, RowLink, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
@@ -50,9 +50,7 @@ const whichAndWhen: readonly Column<ScheduleOutcomeReply>[] = [
     width: "minmax(132px, 1.3fr)",
     cell: ({ id, kind }) => (
       <>
-        <a class="row-link" href={addresses.schedule(id)} title={id}>
-          {id}
-        </a>
+        <RowLink to={addresses.schedule(id)} text={id} />
         {kind === id ? null : <span class="under dim">{kind}</span>}
       </>
     ),

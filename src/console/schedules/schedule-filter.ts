@@ -1,22 +1,16 @@
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
-import { parseTerms, type Suggestion, suggestTerms, unique } from "../filter/terms.ts";
+import { type Filter, parseTerms, type Suggestion, suggestTerms, unique } from "../filter/terms.ts";
 import { words } from "../language/words.ts";
 
 /** Fields of the filter of schedules, as the API calls them. */
 export type OutcomeQuery = Readonly<Record<string, string>>;
-
-export interface ScheduleFilter {
-  readonly query: OutcomeQuery;
-  /** What cannot be used, in words. One of them, and nothing matches. */
-  readonly problems: readonly string[];
-}
 
 export const scheduleStateNames = ["active", "failing", "late", "paused", "off", "ended"] as const;
 
 const meanings: Readonly<Record<string, string>> = words.schedules.fields;
 
 /** Words without a field are looked for in the id, the kind and the app. */
-export function parseScheduleFilter(text: string): ScheduleFilter {
+export function parseScheduleFilter(text: string): { readonly query: OutcomeQuery } & Pick<Filter, "problems"> {
   const { terms, words: plain, problems } = parseTerms(text, meanings, problemOf);
   const query = Object.fromEntries(
     terms.map(({ field, value }) => {

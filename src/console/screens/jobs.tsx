@@ -90,7 +90,7 @@ export function JobsScreen() {
       ) : rows.error !== null || asked === null ? null : text === "" ? (
         <NoJobs />
       ) : (
-        <Empty title={words.jobs.noMatch} onClear={() => apply("")} />
+        <Empty title={words.filter.noMatch} onClear={() => apply("")} />
       )}
     </div>
   );

@@ -55,7 +55,7 @@ export function SchedulesScreen() {
       {rows.total === null || !isUsable ? null : rows.total === 0 && text === "" ? (
         <None />
       ) : rows.total === 0 ? (
-        <Empty title={words.schedules.noMatch} onClear={() => apply("")} />
+        <Empty title={words.filter.noMatch} onClear={() => apply("")} />
       ) : (
         <>
           <OutcomeTable
@@ -65,9 +65,7 @@ export function SchedulesScreen() {
             onSort={(order) => apply(text, order)}
             current={current}
           />
-          <p class="under-rows">
-            <SquareLegend />
-          </p>
+          <SquareLegend />
         </>
       )}
     </div>

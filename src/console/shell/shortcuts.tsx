@@ -30,7 +30,7 @@ const Help = () => (
             does,
           ])}
         />
-        <label class="line check">
+        <label class="check-line dialog-foot">
           <input
             type="checkbox"
             checked={shortcuts.value === "on"}

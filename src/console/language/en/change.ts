@@ -13,7 +13,6 @@ export const enChange = {
   /** A new job. */
   enqueue: {
     open: "Enqueue a job",
-    action: "Enqueue the job",
     keyHint: "A second job with the same key is not made.",
     delay: "Delay",
     delayHint: "10m, 2h; empty: now",
@@ -27,7 +26,6 @@ export const enChange = {
   caps: {
     open: (kind: string) => `Change the cap of ${kind}`,
     change: "Change",
-    title: (kind: string) => `Cap of ${kind}`,
     action: "Change the cap",
     size: "Jobs at once",
     hint: "It holds until the next release brings its own number.",

@@ -23,7 +23,6 @@ export const enSchedules = {
   schedules: {
     filter: "Filter schedules",
     placeholder: "Search, or filter: state:failing kind:… zone:Asia/Seoul late:>5s",
-    noMatch: "No schedule matches this filter",
     noneYet: "No schedules yet",
     howToAdd: (define: Part, file: Part): Sentence => [
       "Add ",

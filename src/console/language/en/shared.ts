@@ -171,6 +171,7 @@ export const enShared = {
   filter: {
     write: "Write a filter",
     clear: "Clear the filter",
+    noMatch: "Nothing matches this filter",
     suggestions: "Suggestions",
     nothingUntilCorrected: "Nothing matches until the filter is corrected.",
     twice: (field: string) => `“${field}:” comes twice: keep one of them`,

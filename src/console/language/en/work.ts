@@ -12,7 +12,6 @@ export const enWork = {
   jobs: {
     filter: "Filter jobs",
     placeholder: "Search, or filter: state:failed kind:… payload.userId:42",
-    noMatch: "No job matches this filter",
     noneYet: "No jobs yet",
     howToBegin: (file: Part): Sentence => ["Save a job and its schedule in ", file, ". Or enqueue one by hand:"],
     columns: { marked: "Marked", error: "Last error" },

@@ -10,7 +10,6 @@ export const koChange: typeof enChange = {
   },
   enqueue: {
     open: "작업 넣기",
-    action: "작업 넣기",
     keyHint: "같은 키로는 작업이 다시 만들어지지 않습니다.",
     delay: "지연",
     delayHint: "10m, 2h. 비우면 지금",
@@ -23,7 +22,6 @@ export const koChange: typeof enChange = {
   caps: {
     open: (kind) => `${kind} 상한 바꾸기`,
     change: "바꾸기",
-    title: (kind) => `${kind}: 상한`,
     action: "상한 바꾸기",
     size: "동시에 실행할 작업 수",
     hint: "다음 릴리스가 정한 수를 가져올 때까지 유지됩니다.",

@@ -17,7 +17,6 @@ export const koSchedules: typeof enSchedules = {
   schedules: {
     filter: "스케줄 필터",
     placeholder: "검색하거나 필터: state:failing kind:… zone:Asia/Seoul late:>5s",
-    noMatch: "이 필터에 맞는 스케줄이 없습니다",
     noneYet: "아직 스케줄이 없습니다",
     howToAdd: (define, file) => [file, " 폴더에 ", define, "을 더하고 저장하세요. 여기에 바로 나타납니다."],
     fields: {

@@ -155,6 +155,7 @@ export const koShared: typeof enShared = {
   filter: {
     write: "필터 쓰기",
     clear: "필터 지우기",
+    noMatch: "이 필터에 맞는 것이 없습니다",
     suggestions: "제안",
     nothingUntilCorrected: "필터를 고칠 때까지 아무것도 일치하지 않습니다.",
     twice: (field) => `“${field}:” 필드가 두 번 나옵니다. 하나만 남기세요`,

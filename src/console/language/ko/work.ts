@@ -5,7 +5,6 @@ export const koWork: typeof enWork = {
   jobs: {
     filter: "작업 필터",
     placeholder: "검색하거나 필터: state:failed kind:… payload.userId:42",
-    noMatch: "이 필터에 맞는 작업이 없습니다",
     noneYet: "아직 작업이 없습니다",
     howToBegin: (file) => [file, " 폴더에 작업과 스케줄을 저장하세요. 직접 넣을 수도 있습니다:"],
     columns: { marked: "선택", error: "마지막 오류" },
