@@ -68,15 +68,13 @@ export const enSchedules = {
       latest: "of missed times the latest runs",
       all: "missed times all run",
     } as Readonly<Record<string, string>>,
-    objective: (of: Objective, durationText: (ms: number) => string) =>
-      `Objective: ${percentText(of.share)} ${[
-        of.onTimeMs === null ? "" : `start within ${durationText(of.onTimeMs)}`,
-        of.endsWithinMs === null ? "" : `are done within ${durationText(of.endsWithinMs)}`,
-      ]
-        .filter((part) => part !== "")
-        .join(
-          " and ",
-        )}, over ${durationText(of.overMs)}. ${numberText(of.missed)} of ${numberText(of.times)} missed: ${percentText(Math.max(0, of.left))} of what may miss is left.`,
+    objective: (of: Objective, durationText: (ms: number) => string) => {
+      const starts = of.onTimeMs === null ? [] : [`start within ${durationText(of.onTimeMs)}`];
+      const ends = of.endsWithinMs === null ? [] : [`are done within ${durationText(of.endsWithinMs)}`];
+      const promise = `${percentText(of.share)} ${[...starts, ...ends].join(" and ")}, over ${durationText(of.overMs)}`;
+      const left = `${percentText(Math.max(0, of.left))} of what may miss is left`;
+      return `Objective: ${promise}. ${numberText(of.missed)} of ${numberText(of.times)} missed: ${left}.`;
+    },
     onTimeOf: (share: string) => `${share} on time`,
     onTime: (share: string, lateness: string) => ` · ${share} on time · lateness ${lateness}`,
     occurrences: "Occurrences",

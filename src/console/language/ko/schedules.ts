@@ -52,15 +52,13 @@ export const koSchedules: typeof enSchedules = {
       "cancel-running": "앞의 것을 취소하고, 멈추면 가장 늦은 것이 시작",
     },
     misfire: { skip: "놓친 시각은 건너뜀", latest: "놓친 시각 중 마지막 것만 실행", all: "놓친 시각을 모두 실행" },
-    objective: (of, durationText) =>
-      `목표: ${durationText(of.overMs)} 동안 ${percentText(of.share)}가 ${[
-        of.onTimeMs === null ? "" : `${durationText(of.onTimeMs)} 안에 시작`,
-        of.endsWithinMs === null ? "" : `${durationText(of.endsWithinMs)} 안에 완료`,
-      ]
-        .filter((part) => part !== "")
-        .join(
-          ", ",
-        )}. ${numberText(of.times)}번 중 ${numberText(of.missed)}번 놓침, 여유 ${percentText(Math.max(0, of.left))} 남음.`,
+    objective: (of, durationText) => {
+      const starts = of.onTimeMs === null ? [] : [`${durationText(of.onTimeMs)} 안에 시작`];
+      const ends = of.endsWithinMs === null ? [] : [`${durationText(of.endsWithinMs)} 안에 완료`];
+      const promise = `${durationText(of.overMs)} 동안 ${percentText(of.share)}가 ${[...starts, ...ends].join(", ")}`;
+      const left = `여유 ${percentText(Math.max(0, of.left))} 남음`;
+      return `목표: ${promise}. ${numberText(of.times)}번 중 ${numberText(of.missed)}번 놓침, ${left}.`;
+    },
     onTimeOf: (share) => `정시 ${share}`,
     onTime: (share, lateness) => ` · 정시 ${share} · 지연 ${lateness}`,
     occurrences: "발생 건",
