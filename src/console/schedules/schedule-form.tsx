@@ -37,7 +37,7 @@ export function ScheduleForm({ schedule, onClose, onDone = () => {} }: ScheduleF
   const [id, setId] = useState(schedule?.id ?? "");
   const [draft, setDraft] = useState(initial);
   const [written, setWritten] = useState<Written>(unwritten);
-  const before = useResource(`payload of ${schedule?.id}`, (signal) => payloadOf(schedule?.id, signal), {
+  const before = useResource(`payload-of ${schedule?.id}`, (signal) => payloadOf(schedule?.id, signal), {
     again: "never",
   });
   const set = (part: Partial<ScheduleDraft>): void => setDraft({ ...draft, ...part });
