@@ -5,37 +5,30 @@ import { Shell } from "./shell/shell.tsx";
 import { OverviewScreen } from "./screens/overview.tsx";
 import { words } from "./language/words.ts";
 
-// What most visits do not show.
-const ActivityScreen = later(async () => (await import("./screens/activity.tsx")).ActivityScreen);
-const DeadLettersScreen = later(async () => (await import("./screens/dead-letters.tsx")).DeadLettersScreen);
-const JobScreen = later(async () => (await import("./screens/job.tsx")).JobScreen);
-const JobsScreen = later(async () => (await import("./screens/jobs.tsx")).JobsScreen);
-const SchedulesScreen = later(async () => (await import("./screens/schedules.tsx")).SchedulesScreen);
-const KindsScreen = later(async () => (await import("./screens/kinds.tsx")).KindsScreen);
-const LanesScreen = later(async () => (await import("./screens/lanes.tsx")).LanesScreen);
-const LocksScreen = later(async () => (await import("./screens/locks.tsx")).LocksScreen);
-const RunScreen = later(async () => (await import("./screens/run.tsx")).RunScreen);
-const RunsScreen = later(async () => (await import("./screens/runs.tsx")).RunsScreen);
-const ScheduleScreen = later(async () => (await import("./screens/schedule.tsx")).ScheduleScreen);
-const UpcomingScreen = later(async () => (await import("./screens/upcoming.tsx")).UpcomingScreen);
+/** What most visits do not show is loaded when it is first shown. */
+const screens = {
+  [addresses.activity]: later(async () => (await import("./screens/activity.tsx")).ActivityScreen),
+  [addresses.deadLetters]: later(async () => (await import("./screens/dead-letters.tsx")).DeadLettersScreen),
+  [addresses.job(":id")]: later(async () => (await import("./screens/job.tsx")).JobScreen),
+  [addresses.jobs]: later(async () => (await import("./screens/jobs.tsx")).JobsScreen),
+  [addresses.kinds]: later(async () => (await import("./screens/kinds.tsx")).KindsScreen),
+  [addresses.lanes]: later(async () => (await import("./screens/lanes.tsx")).LanesScreen),
+  [addresses.locks]: later(async () => (await import("./screens/locks.tsx")).LocksScreen),
+  [addresses.run(":id")]: later(async () => (await import("./screens/run.tsx")).RunScreen),
+  [addresses.runs]: later(async () => (await import("./screens/runs.tsx")).RunsScreen),
+  [addresses.scheduleAny]: later(async () => (await import("./screens/schedule.tsx")).ScheduleScreen),
+  [addresses.schedules]: later(async () => (await import("./screens/schedules.tsx")).SchedulesScreen),
+  [addresses.upcoming]: later(async () => (await import("./screens/upcoming.tsx")).UpcomingScreen),
+  [base]: OverviewScreen,
+};
 
 export const App = () => (
   <LocationProvider scope={base}>
     <Shell>
       <Router>
-        <Route path={addresses.jobs} component={JobsScreen} />
-        <Route path={addresses.job(":id")} component={JobScreen} />
-        <Route path={addresses.schedules} component={SchedulesScreen} />
-        <Route path={addresses.scheduleAny} component={ScheduleScreen} />
-        <Route path={addresses.upcoming} component={UpcomingScreen} />
-        <Route path={addresses.kinds} component={KindsScreen} />
-        <Route path={addresses.runs} component={RunsScreen} />
-        <Route path={addresses.run(":id")} component={RunScreen} />
-        <Route path={addresses.deadLetters} component={DeadLettersScreen} />
-        <Route path={addresses.lanes} component={LanesScreen} />
-        <Route path={addresses.locks} component={LocksScreen} />
-        <Route path={addresses.activity} component={ActivityScreen} />
-        <Route path={base} component={OverviewScreen} />
+        {Object.entries(screens).map(([path, screen]) => (
+          <Route key={path} path={path} component={screen} />
+        ))}
         <Route default component={NoSuchPlace} />
       </Router>
     </Shell>

@@ -2,6 +2,7 @@ import type { OperationAt, ReplyAt } from "../api/api.ts";
 import { correct } from "./clock.ts";
 import { noAnswer } from "./live.ts";
 import { words } from "./language/words.ts";
+import { parsedJson } from "./payload/fields.ts";
 
 /** What the API answered instead of a result, in its own words. */
 export class ApiError extends Error {
@@ -14,11 +15,6 @@ export class ApiError extends Error {
     this.status = status;
     this.code = code;
   }
-}
-
-interface ProblemDocument {
-  readonly code?: string;
-  readonly detail?: string;
 }
 
 interface Asking {
@@ -60,10 +56,9 @@ export async function ask<A extends OperationAt>(
 
 async function answered<T>(path: string, init: RequestInit): Promise<T> {
   const response = await reach(path, init);
-  const text = await response.text();
-  const body = text === "" ? null : parse(text);
+  const body = parsedJson(await response.text());
   if (response.ok) return body as T;
-  const { code, detail } = (body ?? {}) as ProblemDocument;
+  const { code, detail } = (body ?? {}) as { readonly code?: string; readonly detail?: string };
   throw new ApiError(response.status, code ?? "no-problem", detail ?? words.shared.answered(response.status));
 }
 
@@ -76,13 +71,5 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     noAnswer();
     throw new ApiError(0, "unreachable", words.shared.unreachable);
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }

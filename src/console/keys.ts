@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { useLocation } from "preact-iso";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { words } from "./language/words.ts";
 import { storedSignal } from "./remembered.ts";
@@ -55,7 +56,8 @@ function isTyping({ target }: KeyboardEvent): boolean {
 }
 
 /** The row that keys act on, of a list with a filter; another list begins before its first row. */
-export function useCurrentRow(list: string, rows: number, open: (row: number) => void) {
+export function useCurrentRow(list: string, rows: number, addressOf: (row: number) => string | null) {
+  const { route } = useLocation();
   const [current, setCurrent] = useState(-1);
   // Keys may come faster than the screen is drawn: they act on what the one before left.
   const at = useRef(-1);
@@ -65,21 +67,21 @@ export function useCurrentRow(list: string, rows: number, open: (row: number) =>
   };
   useEffect(() => move(-1), [list]);
   const step = (by: number): void => move(Math.max(0, Math.min(rows - 1, at.current + by)));
+  const open = (): void => {
+    const { activeElement } = document;
+    const address = addressOf(at.current);
+    // Enter on a link or button is that one's own.
+    if (activeElement instanceof HTMLAnchorElement || activeElement instanceof HTMLButtonElement) activeElement.click();
+    else if (address !== null) route(address);
+  };
   useKeys([
     { keys: "/", does: words.filter.write, run: () => document.getElementById(filterFieldId)?.focus() },
     { keys: "j", does: words.filter.nextRow, run: () => step(1) },
     { keys: "k", does: words.filter.rowBefore, run: () => step(-1) },
-    { keys: "Enter", does: words.filter.openRow, run: () => open(at.current) },
+    { keys: "Enter", does: words.filter.openRow, run: open },
   ]);
   return { current, at };
 }
 
 /** The id that `/` looks for. */
 export const filterFieldId = "filter";
-
-/** Enter on a link or button is that one's own; else it opens the row that keys act on. */
-export function openRow(id: string | undefined, to: (id: string) => string, route: (url: string) => void): void {
-  const { activeElement } = document;
-  if (activeElement instanceof HTMLAnchorElement || activeElement instanceof HTMLButtonElement) activeElement.click();
-  else if (id !== undefined) route(to(id));
-}

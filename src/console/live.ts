@@ -15,9 +15,7 @@ export interface JobChange {
   readonly job: string;
   readonly kind: string | null;
   readonly at: string;
-  readonly from: string | null;
   readonly to: string;
-  readonly reason: string | null;
 }
 
 export const connection = signal<Connection>("connecting");
@@ -157,15 +155,7 @@ function begin(data: string): void {
   if (feed.value.length > 0) return;
   const { jobs } = JSON.parse(data) as { readonly jobs: readonly JobReply[] };
   const stands = jobs.map(({ id, kind, state, createdAt, startedAt, finishedAt }) => {
-    return {
-      id: `job ${id}`,
-      job: id,
-      kind,
-      at: finishedAt ?? startedAt ?? createdAt,
-      from: null,
-      to: state,
-      reason: null,
-    };
+    return { id: `job ${id}`, job: id, kind, at: finishedAt ?? startedAt ?? createdAt, to: state };
   });
   feed.value = stands.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
 }

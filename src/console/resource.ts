@@ -76,23 +76,13 @@ export const useAnswer = <A extends OperationAt>(
 
 /** One request at a time; calls during it cause one more afterwards. */
 function asking(work: () => Promise<void>): () => void {
-  let isBusy = false;
-  let isWanted = false;
-  const begin = (): void => {
-    if (isBusy) {
-      isWanted = true;
-      return;
-    }
-    isBusy = true;
-    void work().finally(() => {
-      isBusy = false;
-      if (isWanted) {
-        isWanted = false;
-        begin();
-      }
-    });
+  let asked = 0;
+  let last = Promise.resolve();
+  return () => {
+    if (asked > 1) return;
+    asked += 1;
+    last = last.then(work).finally(() => (asked -= 1));
   };
-  return begin;
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -48,13 +48,9 @@ export function inZone(at: number, now: number, zone: string): Reading {
 /** Date, time, zone and the same in UTC: what a pointer resting on a time shows. */
 export function fully(at: number, zone: string): string {
   const utc = new Date(at).toISOString().replace("T", " ").replace("Z", " UTC");
-  return zone === "UTC" || !isKnown(zone) ? utc : `${utc}\n${whole(at, zone)}`;
-}
-
-/** `2026-11-21 22:05:07 Asia/Seoul` */
-function whole(at: number, zone: string): string {
+  if (zone === "UTC" || !isKnown(zone)) return utc;
   const text = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "medium" }).format(at);
-  return `${text} ${zone}`;
+  return `${utc}\n${text} ${zone}`;
 }
 
 interface Parts {

@@ -98,7 +98,7 @@ await describeInBrowser("every action by keyboard alone", (its) => {
     expect(backfills()).toBe(before + 1);
     await tabTo(page, backfill);
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: `${backfill}?` }).waitFor();
+    await page.getByRole("dialog", { name: backfill }).waitFor();
     expect(backfills()).toBe(before + 1);
     await tabTo(page, backfill);
     await page.keyboard.press("Enter");
@@ -129,7 +129,7 @@ await describeInBrowser("every action by keyboard alone", (its) => {
     await page.getByLabel("Mark ping, BROKEN").check();
     await page.getByText("2 groups").waitFor();
     await page.getByRole("button", { name: "Retry 44 jobs" }).click();
-    const dialog = page.getByRole("dialog", { name: "Retry 44 jobs?" });
+    const dialog = page.getByRole("dialog", { name: "Retry 44 jobs" });
     await dialog.getByText("ping").first().waitFor();
     await dialog.getByLabel("Pace").fill("1s");
     await dialog.getByRole("button", { name: "Retry 44 jobs" }).click();

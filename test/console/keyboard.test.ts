@@ -53,7 +53,7 @@ await describeInBrowser("the keyboard", (its) => {
     for (const key of ["j", "j", "x", "j", "j", "X"]) await page.keyboard.press(key);
     await page.getByText("3 marked").waitFor();
     await page.keyboard.press("c");
-    await page.getByRole("dialog", { name: "Cancel 3 jobs?" }).waitFor();
+    await page.getByRole("dialog", { name: "Cancel 3 jobs" }).waitFor();
     const before = posts(its.api);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });

@@ -71,11 +71,11 @@ await describeInBrowser("a new job", (its) => {
     expect(JSON.parse(await whole.inputValue())).toEqual({ reportId: 1, format: "csv" });
     const before = posts(its.api).length;
     await whole.fill("{oops");
-    await dialog.getByRole("button", { name: "Enqueue the job" }).click();
+    await dialog.getByRole("button", { name: "Enqueue a job" }).click();
     await page.getByText("The payload is not JSON").waitFor();
     expect(posts(its.api).length).toBe(before);
     await whole.fill('{"reportId":2}');
-    await dialog.getByRole("button", { name: "Enqueue the job" }).click();
+    await dialog.getByRole("button", { name: "Enqueue a job" }).click();
     await page.getByRole("heading", { level: 1, name: /#1\d{3}$/ }).waitFor();
     const sent = its.api.bodies.at(-1);
     expect(sent).toMatchObject({ kind: "send-open-mail", payload: { reportId: 2 } });

@@ -9,7 +9,7 @@ const focusSeen = `(() => {
   const frame = activeElement.closest(".filter");
   const { outlineStyle, outlineWidth } = getComputedStyle(activeElement);
   const isSeen = (outlineStyle !== "none" && parseFloat(outlineWidth) >= 2) ||
-    (frame !== null && getComputedStyle(frame).boxShadow !== "none");
+    (frame !== null && getComputedStyle(frame).outlineStyle !== "none");
   return activeElement === document.body || isSeen ? "seen" : activeElement.outerHTML.slice(0, 120);
 })()`;
 

@@ -77,7 +77,7 @@ await describeInBrowser("schedules that no code defines", (its) => {
     expect(its.api.bodies.at(-1)).toEqual({ overlap: "skip" });
     since = its.api.requests.length;
     await page.getByRole("button", { name: "Delete", exact: true }).click();
-    await page.getByRole("button", { name: "Delete the schedule" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByText("by-api is deleted").waitFor();
     expect(asked(since)).toEqual(["DELETE /schedules/by-api"]);
     await page.goto(its.at("/schedules/nightly-export"));

@@ -49,14 +49,17 @@ export async function confirmAndChange(
     }
     const facts = "ids" in target ? [] : await factsOf(action, target, total);
     const question = {
-      title: words.bulk.question(action, total),
       text: words.bulk.consequences[action],
       facts,
       action: words.bulk.action(action, total),
       danger: action === "cancel",
     };
     if (!(await confirm(question))) return;
-    const outcome = await ("ids" in target ? oneByOne(action, target.ids) : everything(action, target.filter));
+    // The API does it page by page, also when this page is closed.
+    const outcome =
+      "ids" in target
+        ? await oneByOne(action, target.ids)
+        : await untilEnded(action, (await ask("POST /bulk", {}, { body: bodyOf(action, target.filter) })) as BulkReply);
     sayOutcome(action, outcome);
     onDone();
   } catch (error) {
@@ -93,11 +96,6 @@ function tally(values: readonly string[]): string {
   const counts = [...Map.groupBy(values, (value) => value)].toSorted(([, a], [, b]) => b.length - a.length);
   const shown = counts.slice(0, kindsShown).map(([value, all]) => `${value} ${numberText(all.length)}`);
   return [...shown, ...(counts.length > kindsShown ? [words.bulk.more(counts.length - kindsShown)] : [])].join(", ");
-}
-
-/** The API does it page by page, also when this page is closed. */
-async function everything(action: BulkVerb, filter: JobQuery): Promise<BulkOutcome> {
-  return await untilEnded(action, (await ask("POST /bulk", {}, { body: bodyOf(action, filter) })) as BulkReply);
 }
 
 /** A body has the members of the payload in an object of their own. */

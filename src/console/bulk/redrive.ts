@@ -24,14 +24,13 @@ export async function confirmAndRedrive(
   try {
     const { matched } = await ask("POST /dead-letters/redrive", {}, { body: { filter, dryRun: true } });
     const written = await answerTo({
-      title: words.redrive.question(matched),
       text: words.bulk.consequences.retry,
       facts: factsOf(groups, kinds, ended),
       fields: [
         { id: "pace", name: words.redrive.pace, hint: words.redrive.paceHint },
         { id: "atOnce", name: words.redrive.atOnce, hint: words.redrive.atOnceHint, isCheck: true },
       ],
-      action: words.redrive.action(matched),
+      action: words.bulk.action("retry", matched),
     });
     if (written === null) return;
     const { pace = "", atOnce = "" } = written;

@@ -72,6 +72,8 @@ export function completeTerm(text: string, { word }: Suggestion): string {
   return `${kept}${word}${/[:.]$/.test(word) ? "" : " "}`;
 }
 
+export const unique = (values: readonly string[]): readonly string[] => [...new Set(values)].toSorted();
+
 const suggestionsMax = 8;
 
 /** What the last word of the text may become: a field that begins like it, or a value of its field; of several, the last one. */

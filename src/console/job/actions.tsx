@@ -15,30 +15,24 @@ export function Actions({ job, onDone }: { readonly job: JobDetailReply; readonl
   const [isRetrying, setRetrying] = useState(false);
   const [isEditing, setEditing] = useState(false);
   const name = `${kind} ${id}`;
-  const act = (done: string, refused: string, work: () => Promise<unknown>): Promise<void> =>
-    acting(refused, () => work().then(() => say(done))).then(onDone);
+  const act = (done: string, at: "retry" | "run-now" | "cancel"): Promise<void> =>
+    acting(words.shared.notChanged(name), () => ask(`POST /jobs/:id/${at}`, { id }).then(() => say(done))).then(onDone);
   const retry = async (): Promise<void> => {
     if (!mayRetry(state) || isRetrying) return;
     setRetrying(true);
-    if (await soon(words.job.willRetry(name)))
-      await act(words.job.retried(name), words.job.notRetried(name), () => ask("POST /jobs/:id/retry", { id }));
+    if (await soon(words.job.willRetry(name))) await act(words.job.retried(name), "retry");
     setRetrying(false);
   };
-  const runNow = (): void =>
-    void (
-      isEarly(job) &&
-      act(words.job.madeDue(name), words.job.notMadeDue(name), () => ask("POST /jobs/:id/run-now", { id }))
-    );
+  const runNow = (): void => void (isEarly(job) && act(words.job.madeDue(name), "run-now"));
   const cancel = async (): Promise<void> => {
     if (isJobOver(state)) return;
     const text = state === "RUNNING" ? words.job.aborted : words.job.willNotRun;
-    if (await confirm({ title: words.job.cancelQuestion(name), text, action: words.job.cancelJob, danger: true })) {
-      await act(words.job.canceled(name), words.job.notCanceled(name), () => ask("POST /jobs/:id/cancel", { id }));
-    }
+    if (await confirm({ title: words.job.cancelQuestion(name), text, action: words.job.cancelJob, danger: true }))
+      await act(words.job.canceled(name), "cancel");
   };
   useKeys([
-    { keys: "r", does: words.job.retryJob, run: () => void retry() },
-    { keys: "n", does: words.job.runJob, run: runNow },
+    { keys: "r", does: words.shared.retry, run: () => void retry() },
+    { keys: "n", does: words.shared.runNow, run: runNow },
     { keys: "c", does: words.job.cancelJob, run: () => void cancel() },
   ]);
   return (

@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import { currentTime } from "../clock.ts";
-import { ask } from "../http.ts";
-import { useResource } from "../resource.ts";
+import { useAnswer } from "../resource.ts";
 import type { AttemptDetailReply, JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
 import { logsInsightsUrl } from "./logs-insights.ts";
@@ -35,23 +34,17 @@ export function AttemptFacts({
     <details class="attempt-facts" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary class="dim">{spent.join(" · ")}</summary>
       {error?.message == null ? null : <pre class="error-text">{error.message}</pre>}
-      {isOpen && outcome !== null ? <Kept job={job} attempt={attempt} outcome={outcome} /> : null}
+      {isOpen && outcome !== null ? <Kept key={outcome} {...{ job, attempt }} /> : null}
     </details>
   );
 }
 
-interface KeptProps {
-  readonly job: AttemptFactsProps["job"];
+interface KeptProps extends Pick<AttemptFactsProps, "job"> {
   readonly attempt: number;
-  readonly outcome: string;
 }
 
-function Kept({ job, attempt, outcome }: KeptProps) {
-  const kept = useResource(
-    `attempt ${job.id} ${attempt} ${outcome}`,
-    (signal) => ask("GET /jobs/:id/attempts/:attempt", { id: job.id, attempt }, { signal }),
-    { again: "never" },
-  );
+function Kept({ job, attempt }: KeptProps) {
+  const kept = useAnswer("GET /jobs/:id/attempts/:attempt", { id: job.id, attempt }, { again: "never" });
   // An attempt whose worker was lost has nothing to show, which is no failure of the page.
   if (kept.data === null) return null;
   return (

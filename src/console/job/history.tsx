@@ -23,7 +23,7 @@ export function History({ job, zone }: { readonly job: JobDetailReply; readonly 
         { name: words.labels.why, cell: movedBy },
         {
           name: words.labels.worker,
-          class: "mono dim cut col-worker",
+          class: "mono dim cut-text",
           title: ({ worker }) => worker ?? undefined,
           cell: ({ worker }) => worker,
         },

@@ -1,9 +1,8 @@
 import { useState } from "preact/hooks";
 import { ask } from "../http.ts";
 import { words } from "../language/words.ts";
-import { FormDialog, Loaded, say } from "../parts/index.ts";
-import { PayloadForm, type Written } from "../payload/payload-form.tsx";
-import { useAnswer } from "../resource.ts";
+import { FormDialog, say } from "../parts/index.ts";
+import { KindAndPayload, payloadIn, type Written } from "../payload/payload-form.tsx";
 
 interface SignalFormProps {
   readonly run: string;
@@ -16,12 +15,9 @@ interface SignalFormProps {
 
 /** What a task waits for, with the payload that it asks for. */
 export function SignalForm({ run, task, kind, onDone, onClose }: SignalFormProps) {
-  const kinds = useAnswer("GET /kinds", {}, { again: "never" });
   const [written, setWritten] = useState<Written>({ payload: undefined });
   const send = async (): Promise<void> => {
-    if ("problem" in written) throw new Error(written.problem);
-    const { payload } = written;
-    const body = payload === undefined ? {} : { payload };
+    const body = { payload: payloadIn(written) };
     const { isFirst } = await ask("POST /runs/:id/signals/:name", { id: run, name: task }, { body });
     say(isFirst ? words.job.signaled(task) : words.job.wasSignaled(task));
     onDone();
@@ -29,14 +25,7 @@ export function SignalForm({ run, task, kind, onDone, onClose }: SignalFormProps
   return (
     <FormDialog title={words.job.signal(task)} action={words.job.send} onSend={send} onClose={onClose}>
       <p>{words.job.signalText}</p>
-      <Loaded of={kinds}>
-        {({ kinds: all }) => {
-          const asks = all.find(({ id }) => id === kind);
-          return (
-            <PayloadForm schema={asks === undefined ? {} : asks.payload} initial={undefined} onChange={setWritten} />
-          );
-        }}
-      </Loaded>
+      <KindAndPayload kind={kind} onChange={setWritten} />
     </FormDialog>
   );
 }

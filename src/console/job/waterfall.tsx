@@ -1,4 +1,4 @@
-import { boxOn, Card, Icon, Legend, Time } from "../parts/index.ts";
+import { boxOn, Card, Legend, LookBadge, Time } from "../parts/index.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { durationText } from "../time.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
@@ -35,8 +35,8 @@ export const Waterfall = ({ job, timeline }: WaterfallProps) => (
 );
 
 const Lines = ({ job, timeline }: WaterfallProps) => (
-  <>
-    <ol class="waterfall">
+  <div class="waterfall">
+    <ol>
       {timeline.lines.map((each) => (
         <Line key={each.attempt} job={job} of={each} timeline={timeline} />
       ))}
@@ -46,7 +46,7 @@ const Lines = ({ job, timeline }: WaterfallProps) => (
       <span class="dim">{words.attempts.inAll(durationText(timeline.to - timeline.from))}</span>
       <Time at={new Date(timeline.to).toISOString()} />
     </p>
-  </>
+  </div>
 );
 
 function Line({ job, of, timeline }: WaterfallProps & { readonly of: TimelineLine }) {
@@ -77,10 +77,7 @@ const OutcomeBadge = ({ outcome }: Pick<TimelineLine, "outcome">) =>
   outcome === null ? (
     <span class="dim">{words.attempts.notStarted}</span>
   ) : (
-    <span class={`state state-${outcome.toLowerCase()}`}>
-      <Icon name={outcome} size={14} />
-      {outcomes[outcome]}
-    </span>
+    <LookBadge of={{ state: outcome, icon: outcome, text: outcomes[outcome] }} />
   );
 
 interface BarProps {

@@ -31,9 +31,9 @@ export function BulkBar({ text, selection, filter, matching, onDone }: BulkBarPr
   };
   useKeys([
     { keys: "a", does: words.jobs.markAll, run: selection.all },
-    { keys: "u", does: words.jobs.unmarkAll, run: selection.none },
-    { keys: "r", does: words.jobs.retryMarked, run: () => change("retry") },
-    { keys: "c", does: words.jobs.cancelMarked, run: () => change("cancel") },
+    { keys: "u", does: words.jobs.unmark, run: selection.none },
+    { keys: "r", does: words.shared.retry, run: () => change("retry") },
+    { keys: "c", does: words.shared.cancel, run: () => change("cancel") },
   ]);
   return (
     <div class="line bulk" role="toolbar" aria-label={words.jobs.marked}>

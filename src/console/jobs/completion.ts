@@ -14,18 +14,18 @@ const times = ["<1h", "today", "last-night", "yesterday", ">1d"];
 
 /** What the last word of the text may become. */
 export function suggest(text: string, { kinds, lanes, errors, schedules }: Completions): readonly Suggestion[] {
-  const { hints, fields } = words.jobs;
-  return suggestTerms(text, fields, {
-    state: [jobStates.map((state) => state.toLowerCase()), hints.state],
-    kind: [kinds, hints.kind],
-    lane: [lanes, hints.lane],
-    error: [errors, hints.error],
-    schedule: [schedules, hints.schedule],
-    held: [["yes", "no"], hints.held],
-    due: [["past", "<10m", "<1h", "<1d", ">1h"], hints.due],
-    created: [times, hints.due],
-    ended: [times, hints.due],
-    took: [[">1s", ">10s", ">1m", "<1s"], hints.due],
-    attempt: [[">1", "1"], words.labels.attempts],
+  const { labels } = words;
+  return suggestTerms(text, words.jobs.fields, {
+    state: [jobStates.map((state) => state.toLowerCase()), labels.state],
+    kind: [kinds, labels.kind],
+    lane: [lanes, labels.lane],
+    error: [errors, labels.error],
+    schedule: [schedules, labels.schedule],
+    held: [["yes", "no"], words.lanes.columns.held],
+    due: [["past", "<10m", "<1h", "<1d", ">1h"], labels.due],
+    created: [times, words.job.created],
+    ended: [times, labels.ended],
+    took: [[">1s", ">10s", ">1m", "<1s"], labels.took],
+    attempt: [[">1", "1"], labels.attempts],
   });
 }

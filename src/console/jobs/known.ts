@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { unique } from "../filter/terms.ts";
 import { ask } from "../http.ts";
 import type { Completions } from "./completion.ts";
 
@@ -23,13 +24,10 @@ async function look(): Promise<void> {
   ]);
   const scheduled = schedules.status === "fulfilled" ? schedules.value.schedules : [];
   const groups = failures.status === "fulfilled" ? failures.value.groups : [];
-  const errors = groups.flatMap(({ errorCode }) => (errorCode === null ? [] : [errorCode]));
   known.value = {
     schedules: scheduled.map(({ id }) => id),
     kinds: unique([...scheduled.map(({ kind }) => kind), ...groups.map(({ kind }) => kind)]),
     lanes: lanes.status === "fulfilled" ? lanes.value.lanes.map(({ name }) => name) : [],
-    errors: unique(errors),
+    errors: unique(groups.flatMap(({ errorCode }) => errorCode ?? [])),
   };
 }
-
-const unique = (values: readonly string[]): readonly string[] => [...new Set(values)].toSorted();

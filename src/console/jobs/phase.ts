@@ -9,7 +9,7 @@ export type Phased = Pick<JobReply, "state" | "phase">;
 /** One word, one icon and one colour for each phase, on every page. */
 export interface Look {
   readonly text: string;
-  readonly state: JobState;
+  readonly state: JobState | "LOST" | "RELEASED";
   readonly icon: IconName;
 }
 

@@ -1,6 +1,16 @@
 import { addresses } from "../address.ts";
 import { isNarrow } from "../narrow.ts";
-import { type Column, DataTable, ErrorText, JobBadge, MiddleCut, orNothing, rowsBeyond, Time } from "../parts/index.ts";
+import {
+  type Column,
+  DataTable,
+  ErrorText,
+  JobBadge,
+  MiddleCut,
+  NumberedLink,
+  orNothing,
+  rowsBeyond,
+  Time,
+} from "../parts/index.ts";
 import { durationText } from "../time.ts";
 import type { JobReply } from "../../api/shape/job.ts";
 import type { JobRows } from "./list.ts";
@@ -59,11 +69,7 @@ const columnsOf = (selection: Selection, isLong: boolean): readonly Column<JobRe
     name: names.kind,
     width: isLong ? "minmax(250px, 2fr)" : "minmax(150px, 1.4fr)",
     class: "kind-cell",
-    cell: ({ id, kind }) => (
-      <a class="row-link" href={addresses.job(id)} title={`${kind} ${id}`}>
-        <span class="row-kind">{kind}</span> <span class="dim">{`#${id}`}</span>
-      </a>
-    ),
+    cell: ({ id, kind }) => <NumberedLink to={addresses.job(id)} {...{ kind, id }} />,
   },
   {
     name: names.key,

@@ -24,7 +24,7 @@ export const KindTable = ({ rows, spreadOf: to }: KindTableProps) => (
   <div class="card">
     <DataTable
       label={words.places.kinds}
-      look="tall stacks kind-table"
+      look="tall stacks"
       columns={rows[0]?.kind === null ? [lane, ...figuresOf(to)] : [kindName, ...figuresOf(to)]}
       rows={rows}
       idOf={({ kind, lane: name }) => `${kind} ${name}`}

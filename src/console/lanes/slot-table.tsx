@@ -64,11 +64,11 @@ const Holders = ({ of }: { readonly of: SlotUseReply["holders"] }) => (
 
 /** Until the next release brings its own number. */
 async function changeCap(kind: string, before: number, onDone: () => void): Promise<void> {
-  const { title, hint: text, size: name, action } = words.caps;
+  const { open, hint: text, size: name, action } = words.caps;
   const fields = [{ id: "size", name, hint: numberText(before) }];
-  const { size = "" } = (await answerTo({ title: title(kind), text, fields, action })) ?? {};
+  const { size = "" } = (await answerTo({ title: open(kind), text, fields, action })) ?? {};
   if (size === "") return;
-  await acting(words.pause.notChanged(kind), async () => {
+  await acting(words.shared.notChanged(kind), async () => {
     await ask("PUT /caps/:kind", { kind }, { body: { size: Number(size) } });
     say(words.caps.changed(kind, size));
   });

@@ -26,6 +26,22 @@ export const Card = ({ title, label, about, children }: CardProps) => (
   </section>
 );
 
+type FactList = readonly (readonly [name: ComponentChildren, value: ComponentChildren])[];
+
+/** Each with its name; one that is null is left out. */
+export const Facts = ({ of, look = "" }: { readonly of: FactList; readonly look?: string }) => (
+  <dl class={`facts ${look}`}>
+    {of.map(([name, value], index) =>
+      value === null ? null : (
+        <div key={index}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ),
+    )}
+  </dl>
+);
+
 interface EmptyProps {
   readonly title: string;
   readonly text?: ComponentChildren;

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { words } from "../language/words.ts";
+import { Facts } from "./card.tsx";
 import { Button, Form, IconButton, TextField } from "./form.tsx";
 import { signal } from "@preact/signals";
 
@@ -87,7 +88,8 @@ export interface QuestionField {
 }
 
 export interface Question {
-  readonly title: string;
+  /** Left out where the button says it whole. */
+  readonly title?: string;
   /** What will happen, with numbers. */
   readonly text: string;
   /** What it concerns, name by name. */
@@ -129,7 +131,7 @@ export const ConfirmDialog = () => (asked.value === null ? null : <Asking key={a
 function Asking({ number, question, answer }: Asked) {
   const isYes = useRef(false);
   const [written, setWritten] = useState<Readonly<Record<string, string>>>({});
-  const { title, text, facts = [], fields = [], action, danger = false } = question;
+  const { action, title = action, text, facts = [], fields = [], danger = false } = question;
   const onSend = async (): Promise<void> => {
     isYes.current = true;
   };
@@ -140,7 +142,7 @@ function Asking({ number, question, answer }: Asked) {
   return (
     <FormDialog {...{ title, action, danger, onSend, onClose }} wide={false}>
       <p>{text}</p>
-      {facts.length === 0 ? null : <Facts facts={facts} />}
+      {facts.length === 0 ? null : <Facts of={facts} />}
       {fields.map((field) => (
         <Writing
           key={field.id}
@@ -152,17 +154,6 @@ function Asking({ number, question, answer }: Asked) {
     </FormDialog>
   );
 }
-
-const Facts = ({ facts }: { readonly facts: readonly (readonly [string, string])[] }) => (
-  <dl class="facts">
-    {facts.map(([name, value]) => (
-      <div key={name}>
-        <dt>{name}</dt>
-        <dd>{value}</dd>
-      </div>
-    ))}
-  </dl>
-);
 
 interface WritingProps {
   readonly field: QuestionField;

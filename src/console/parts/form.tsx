@@ -27,13 +27,11 @@ export const Button = ({ text, look = "", onClick, label, disabled = false }: Bu
 interface IconButtonProps extends Pick<ButtonProps, "text" | "look"> {
   readonly icon: IconName;
   readonly size?: number;
-  /** Under the pointer, where it says more than the text that is read out. */
-  readonly title?: string;
   readonly onClick: () => void;
 }
 
-export const IconButton = ({ icon, text, look = "", size = 16, title = text, onClick }: IconButtonProps) => (
-  <button type="button" class={`icon-button ${look}`} title={title} onClick={onClick}>
+export const IconButton = ({ icon, text, look = "", size = 16, onClick }: IconButtonProps) => (
+  <button type="button" class={`icon-button ${look}`} title={text} onClick={onClick}>
     <Icon name={icon} size={size} />
     <span class="hidden">{text}</span>
   </button>

@@ -83,19 +83,13 @@ export const JobLink = ({ id, kind }: { readonly id: string; readonly kind?: str
 
 /** A job or a run that a row is about, by its kind and its number. */
 export const NumberedLink = ({ to, kind, id }: { readonly to: string; readonly kind: string; readonly id: string }) => (
-  <a class="row-link" href={to}>
-    {kind} <span class="dim">{`#${id}`}</span>
+  <a class="row-link" href={to} title={`${kind} ${id}`}>
+    <span class="row-kind">{kind}</span> <span class="dim">{`#${id}`}</span>
   </a>
 );
 
 /** An error by its code, and its message. */
-export const ErrorText = ({
-  code,
-  message,
-}: {
-  readonly code: string;
-  readonly message?: string | null | undefined;
-}) => (
+export const ErrorText = ({ code, message }: Readonly<{ code: string; message?: string | null | undefined }>) => (
   <>
     <span class="mono error-code">{code}</span> {message}
   </>

@@ -33,7 +33,7 @@ export async function togglePause({ at, id, paused }: Pausable, onDone: () => vo
   const question = { title: words.pause.question(name), text: own.pauseText, danger: true, action: own.pause };
   const pause = paused ? {} : await answerTo({ ...question, fields });
   if (pause === null) return;
-  await acting(words.pause.notChanged(name), async () => {
+  await acting(words.shared.notChanged(name), async () => {
     await ask(`POST ${at}/${paused ? "resume" : "pause"}`, values, { body: bodyOf(pause) });
     say(paused ? words.pause.goesOn(name) : words.pause.isPaused(name));
   });

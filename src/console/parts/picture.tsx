@@ -20,7 +20,7 @@ export function Picture({ look, how, sayOf = ({ ariaLabel }) => ariaLabel, style
   return (
     <div class={look} style={style} onKeyDown={moveAmongLinks} onPointerOver={say} onFocusIn={say}>
       {children}
-      <p class="form-lead foot" role="status">
+      <p class="form-lead small" role="status">
         {said ?? how}
       </p>
     </div>

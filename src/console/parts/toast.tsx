@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { Link } from "./marks.tsx";
 import { signal } from "@preact/signals";
 import { Button, IconButton } from "./form.tsx";
@@ -60,8 +61,10 @@ function dismiss(id: number): void {
   toasts.value = toasts.value.filter((each) => each.id !== id);
 }
 
-export const Toasts = () => (
+/** What is said, the newest last, below what goes on. */
+export const Toasts = ({ children }: { readonly children: ComponentChildren }) => (
   <div class="toasts" role="status" aria-live="polite">
+    {children}
     {toasts.value.map(({ id, text, link, isBad, undo }) => (
       <div key={id} class={`line toast${isBad ? " bad" : ""}`} role={isBad ? "alert" : undefined}>
         <Icon name={isBad ? "warning" : "SUCCESS"} />

@@ -1,20 +1,57 @@
-import { Button, FormField, Select } from "../parts/index.ts";
+import { Button, FormField, Loaded, Select } from "../parts/index.ts";
 import { useMemo, useState } from "preact/hooks";
 import { words } from "../language/words.ts";
+import { useAnswer } from "../resource.ts";
 import { type Draft, draftOf, fieldsOf, parsedJson, type PayloadField, payloadOf } from "./fields.ts";
 
 /** A payload as it is being written: its value, or why it is none. */
 export type Written = { readonly payload: unknown } | { readonly problem: string };
 
-interface PayloadFormProps {
-  /** JSON Schema; null for a kind that takes no payload. */
-  readonly schema: unknown;
-  readonly initial: unknown;
+/** @throws Error with what is wrong with it */
+export function payloadIn(written: Written): unknown {
+  if ("problem" in written) throw new Error(written.problem);
+  return written.payload;
+}
+
+interface KindAndPayloadProps {
+  readonly kind: string;
+  /** Without it the kind is given. */
+  readonly onKind?: (kind: string) => void;
+  /** The payload that it begins with. */
+  readonly initial?: unknown;
   readonly onChange: (written: Written) => void;
 }
 
+/** A kind, and its payload as its schema asks for it. */
+export function KindAndPayload({ kind, onKind, ...payload }: KindAndPayloadProps) {
+  const found = useAnswer("GET /kinds", {}, { again: "never" });
+  return (
+    <Loaded of={found}>
+      {({ kinds }) => {
+        const startable = kinds.filter((each) => each.startable).map(({ id }) => [id, id] as const);
+        const { payload: schema } = kinds.find(({ id }) => id === kind) ?? { payload: {} };
+        return (
+          <>
+            {onKind === undefined ? null : (
+              <FormField name={words.labels.kind} isRequired>
+                <Select isRequired value={kind} of={[["", "–"], ...startable]} onChoose={onKind} />
+              </FormField>
+            )}
+            {kind === "" ? null : <PayloadForm key={kind} schema={schema} {...payload} />}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+interface PayloadFormProps extends Pick<KindAndPayloadProps, "initial" | "onChange"> {
+  /** JSON Schema; null for a kind that takes no payload. */
+  readonly schema: unknown;
+}
+
 /** A field for each member of the payload, or the whole of it as JSON. */
-export function PayloadForm({ schema, initial, onChange }: PayloadFormProps) {
+function PayloadForm({ schema, initial, onChange }: PayloadFormProps) {
   const fields = useMemo(() => fieldsOf(schema), [schema]);
   const [draft, setDraft] = useState<Draft | null>(() => (fields === null ? null : draftOf(fields, initial)));
   const [text, setText] = useState(() => JSON.stringify(initial ?? (schema === null ? null : {}), null, 2));

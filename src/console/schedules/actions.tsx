@@ -10,7 +10,7 @@ export const toggleSchedule = (
 ): Promise<void> => togglePause({ at: "/schedules/:id", id, paused }, onDone);
 
 export const startScheduleOnce = ({ id }: Pick<ScheduleReply, "id">): Promise<void> =>
-  acting(words.schedules.notStarted(id), async () => {
+  acting(words.shared.notChanged(id), async () => {
     const made = await ask("POST /schedules/:id/trigger", { id });
     say(words.schedules.startedOnce(id), { text: words.shared.showJob, href: addresses.job(made.id) });
   });

@@ -34,8 +34,7 @@ export function BackfillForm({ schedule, onDone }: BackfillFormProps) {
     }
   };
   const run = async (times: number): Promise<void> => {
-    const question = { title: words.backfill.question(times), text: words.backfill.text };
-    if (!(await confirm({ ...question, action: words.backfill.action(times) }))) return;
+    if (!(await confirm({ text: words.backfill.text, action: words.backfill.action(times) }))) return;
     const begun = await request<BulkReply>(false);
     if (begun === null) return;
     say(words.backfill.planned(begun.matched.count), {

@@ -18,9 +18,9 @@ export function EditAndDelete({ schedule, onDone }: EditAndDeleteProps) {
   const [isEditing, setEditing] = useState(false);
   const { id, version } = schedule;
   const remove = async (): Promise<void> => {
-    const { removeText: text, removeAction: action } = words.schedules;
+    const { removeText: text, remove: action } = words.schedules;
     if (!(await confirm({ title: words.schedules.removeQuestion(id), text, action, danger: true }))) return;
-    await acting(words.pause.notChanged(id), async () => {
+    await acting(words.shared.notChanged(id), async () => {
       await ask("DELETE /schedules/:id", { id }, { version });
       say(words.schedules.removed(id));
       route(addresses.schedules);

@@ -54,10 +54,12 @@ const sum = (cells: readonly (HeatCell | null)[], of: (cell: HeatCell) => number
 
 const countOf = (cell: HeatCell): number => heatEnds.reduce((all, end) => all + cell[end], 0);
 
+const endWords = { ...words.occurrences.ends, nothing: words.heat.nothing };
+
 const endOf = (cell: HeatCell): string => heatEnds.find((end) => cell[end] > 0) ?? "unknown";
 
 function textOf(cell: HeatCell, read: string): string {
-  const ends = heatEnds.filter((end) => cell[end] > 0).map((end) => `${numberText(cell[end])} ${words.heat.ends[end]}`);
+  const ends = heatEnds.filter((end) => cell[end] > 0).map((end) => `${numberText(cell[end])} ${endWords[end]}`);
   const late = cell.late === 0 ? [] : [words.heat.late(cell.late, durationText(cell.latestMs ?? 0))];
   return [inZone(cell.from, currentTime(), read).text, ends.join(", "), ...late].join(" · ");
 }

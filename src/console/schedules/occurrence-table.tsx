@@ -31,7 +31,7 @@ const columns: readonly Column<OccurrenceReply>[] = [
   column.duration(names.took, ({ end }) => end?.tookMs ?? null),
   {
     name: names.error,
-    class: "cut dim error-cell",
+    class: "cut dim broad",
     title: ({ end }) => end?.error?.message ?? undefined,
     cell: ({ end }) => (end?.error == null ? null : <ErrorText {...end.error} />),
   },

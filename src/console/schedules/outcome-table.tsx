@@ -1,4 +1,4 @@
-import { Button, type Column, column, DataTable, IconButton, Nothing, Time } from "../parts/index.ts";
+import { Button, type Column, column, DataTable, IconButton, Nothing, RowLink, Time } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
@@ -50,9 +50,7 @@ const whichAndWhen: readonly Column<ScheduleOutcomeReply>[] = [
     width: "minmax(132px, 1.3fr)",
     cell: ({ id, kind }) => (
       <>
-        <a class="row-link" href={addresses.schedule(id)} title={id}>
-          {id}
-        </a>
+        <RowLink to={addresses.schedule(id)} text={id} />
         {kind === id ? null : <span class="under dim">{kind}</span>}
       </>
     ),
@@ -104,7 +102,7 @@ const howItGoes: readonly Column<ScheduleOutcomeReply>[] = [
     isNamed: true,
     cell: ({ last, timezone }) =>
       last.length === 0 ? (
-        <span class="dim small">{words.schedules.noneYetShort}</span>
+        <span class="dim small">{words.occurrences.none}</span>
       ) : (
         <Squares last={last} zone={timezone} />
       ),

@@ -1,21 +1,16 @@
-import { parseTerms, type Suggestion, suggestTerms } from "../filter/terms.ts";
+import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
+import { type Filter, parseTerms, type Suggestion, suggestTerms, unique } from "../filter/terms.ts";
 import { words } from "../language/words.ts";
 
 /** Fields of the filter of schedules, as the API calls them. */
 export type OutcomeQuery = Readonly<Record<string, string>>;
-
-export interface ScheduleFilter {
-  readonly query: OutcomeQuery;
-  /** What cannot be used, in words. One of them, and nothing matches. */
-  readonly problems: readonly string[];
-}
 
 export const scheduleStateNames = ["active", "failing", "late", "paused", "off", "ended"] as const;
 
 const meanings: Readonly<Record<string, string>> = words.schedules.fields;
 
 /** Words without a field are looked for in the id, the kind and the app. */
-export function parseScheduleFilter(text: string): ScheduleFilter {
+export function parseScheduleFilter(text: string): { readonly query: OutcomeQuery } & Pick<Filter, "problems"> {
   const { terms, words: plain, problems } = parseTerms(text, meanings, problemOf);
   const query = Object.fromEntries(
     terms.map(({ field, value }) => {
@@ -33,19 +28,14 @@ function problemOf(field: string, value: string): string | null {
   return null;
 }
 
-/** Values that the loaded schedules have. */
-export interface KnownValues {
-  readonly kinds: readonly string[];
-  readonly apps: readonly string[];
-  readonly zones: readonly string[];
-}
-
-/** What the last word of the text may become. */
-export const suggestForSchedules = (text: string, { kinds, apps, zones }: KnownValues): readonly Suggestion[] =>
-  suggestTerms(text, meanings, {
-    state: [scheduleStateNames, "state"],
-    kind: [kinds, "kind"],
-    app: [apps, "app"],
-    zone: [zones, "zone"],
-    late: [[">1s", ">10s", ">1m"], "late"],
+/** What the last word of the text may become, with values that the loaded schedules have. */
+export function suggestForSchedules(text: string, loaded: readonly ScheduleOutcomeReply[]): readonly Suggestion[] {
+  const { labels, upcoming, schedules } = words;
+  return suggestTerms(text, meanings, {
+    state: [scheduleStateNames, labels.state],
+    kind: [unique(loaded.map(({ kind }) => kind)), labels.kind],
+    app: [unique(loaded.map(({ app }) => app)), upcoming.app],
+    zone: [unique(loaded.map(({ timezone }) => timezone)), schedules.form.zone],
+    late: [[">1s", ">10s", ">1m"], labels.lateness],
   });
+}

@@ -4,14 +4,12 @@ import { addresses } from "../address.ts";
 import { ask } from "../http.ts";
 import { words } from "../language/words.ts";
 import { FormDialog, FormField, Loaded, say, Select, TextField } from "../parts/index.ts";
-import { PayloadForm, type Written } from "../payload/payload-form.tsx";
+import { KindAndPayload, payloadIn, type Written } from "../payload/payload-form.tsx";
 import { useResource } from "../resource.ts";
-import type { KindReply } from "../../api/shape/kind.ts";
-import type { ScheduleDetailReply } from "../../api/shape/schedule.ts";
 import type { ScheduleOutcomeReply } from "../../api/shape/schedule-outcome.ts";
 import { myZone } from "../time.ts";
 import { TimesPreview } from "./times-preview.tsx";
-import { type ScheduleDraft, type ScheduleSettings, changedSettings, splitExpression, whenForms } from "./when.ts";
+import { type ScheduleDraft, changedSettings, splitExpression, whenForms } from "./when.ts";
 
 interface ScheduleFormProps {
   /** The one to change; without it a new one is made. */
@@ -23,6 +21,7 @@ interface ScheduleFormProps {
   readonly onDone?: () => void;
 }
 
+const unwritten: Written = { payload: undefined };
 const names = { ...words.labels, ...words.schedules.form };
 
 /** Makes a schedule that no code defines, or changes one, with its next times as it is written. */
@@ -37,14 +36,18 @@ export function ScheduleForm({ schedule, onClose, onDone = () => {} }: ScheduleF
   };
   const [id, setId] = useState(schedule?.id ?? "");
   const [draft, setDraft] = useState(initial);
-  const [written, setWritten] = useState<Written | null>(null);
+  const [written, setWritten] = useState<Written>(unwritten);
+  const before = useResource(`payload-of ${schedule?.id}`, (signal) => payloadOf(schedule?.id, signal), {
+    again: "never",
+  });
   const set = (part: Partial<ScheduleDraft>): void => setDraft({ ...draft, ...part });
+  const choose = (kind: string): void => {
+    set({ kind });
+    setWritten(unwritten);
+  };
   const send = async (): Promise<void> => {
-    if (written !== null && "problem" in written) throw new Error(written.problem);
-    const settings: ScheduleSettings = {
-      ...changedSettings(draft, schedule === undefined ? null : initial),
-      ...(written === null || written.payload === undefined ? {} : { payload: written.payload }),
-    };
+    const payload = payloadIn(written);
+    const settings = { ...changedSettings(draft, schedule === undefined ? null : initial), payload };
     await (schedule === undefined
       ? ask("POST /schedules", {}, { body: { id, ...settings } })
       : ask("PATCH /schedules/:id", { id }, { body: settings, version: schedule.version }));
@@ -61,12 +64,9 @@ export function ScheduleForm({ schedule, onClose, onDone = () => {} }: ScheduleF
     >
       <div class="field-pair">
         {schedule === undefined ? <TextField name={names.id} isRequired value={id} onWrite={setId} /> : null}
-        <KindAndPayload
-          draft={draft}
-          schedule={schedule?.id ?? null}
-          onKind={(kind) => set({ kind })}
-          onWrite={setWritten}
-        />
+        <Loaded of={before}>
+          {(payload) => <KindAndPayload kind={draft.kind} onKind={choose} {...payload} onChange={setWritten} />}
+        </Loaded>
       </div>
       <When draft={draft} onChange={set} />
       <TimesPreview draft={draft} />
@@ -144,53 +144,9 @@ const Choice = ({ name, of, value, onChoose }: ChoiceProps) => (
   </FormField>
 );
 
-/** Null when its definition computes one for each time. */
-const payloadOf = ({ versions }: ScheduleDetailReply): unknown => versions.at(-1)?.spec?.["payload"] ?? null;
-
-interface KindAndPayloadProps {
-  readonly draft: ScheduleDraft;
-  /** Whose payload it begins with. */
-  readonly schedule: string | null;
-  readonly onKind: (kind: string) => void;
-  readonly onWrite: (written: Written | null) => void;
-}
-
-function KindAndPayload({ draft: { kind }, schedule, onKind, onWrite }: KindAndPayloadProps) {
-  const loaded = useResource(
-    `kinds-of ${schedule ?? ""}`,
-    async (signal): Promise<readonly [readonly KindReply[], unknown]> => [
-      (await ask("GET /kinds", {}, { signal })).kinds,
-      schedule === null ? undefined : payloadOf(await ask("GET /schedules/:id", { id: schedule }, { signal })),
-    ],
-    { again: "never" },
-  );
-  const choose = (next: string): void => {
-    onKind(next);
-    onWrite(null);
-  };
-  return (
-    <Loaded of={loaded}>
-      {([kinds, payload]) => (
-        <>
-          <Choice
-            name={names.kind}
-            of={Object.fromEntries([
-              ["", "–"],
-              ...kinds.filter(({ startable }) => startable).map(({ id }) => [id, id]),
-            ])}
-            value={kind}
-            onChoose={choose}
-          />
-          {kind === "" ? null : (
-            <PayloadForm
-              key={kind}
-              schema={kinds.find(({ id }) => id === kind)?.payload ?? null}
-              initial={payload}
-              onChange={onWrite}
-            />
-          )}
-        </>
-      )}
-    </Loaded>
-  );
+/** The one it has; null when its definition computes one for each time. */
+async function payloadOf(id: string | undefined, signal: AbortSignal): Promise<{ readonly initial?: unknown }> {
+  if (id === undefined) return {};
+  const { versions } = await ask("GET /schedules/:id", { id }, { signal });
+  return { initial: versions.at(-1)?.spec?.["payload"] ?? null };
 }

@@ -1,14 +1,12 @@
-import { useEffect, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
+import type { ReplyAt } from "../../api/api.ts";
 import { ask } from "../http.ts";
 import { words } from "../language/words.ts";
-import { type FireTime, NextTable } from "./next-fires.tsx";
+import { useResource } from "../resource.ts";
+import { NextTable } from "./next-fires.tsx";
 import type { ScheduleDraft } from "./when.ts";
 
-interface Previewed {
-  readonly times: readonly FireTime[];
-  readonly notes: readonly string[];
-  readonly timezone: string;
-}
+type PreviewReply = ReplyAt<"GET /preview">;
 
 const restMs = 300;
 const shownMax = 3;
@@ -18,40 +16,26 @@ const askedTimes = 400;
 
 /** The next times of what is being written, and those that a clock change moves or skips. What is refused says why. */
 export function TimesPreview({ draft: { form, text, timezone } }: { readonly draft: ScheduleDraft }) {
-  const [found, setFound] = useState<Previewed | Error | null>(null);
-  useEffect(() => {
-    if (form === "at" || text === "") {
-      setFound(null);
-      return undefined;
-    }
-    const asked = new AbortController();
-    const preview = async (): Promise<void> => {
-      try {
-        const reply = await ask(
-          "GET /preview",
-          { expression: text, timezone, count: askedTimes },
-          { signal: asked.signal },
-        );
-        if (!asked.signal.aborted) setFound(reply);
-      } catch (error) {
-        if (!asked.signal.aborted) setFound(error instanceof Error ? error : new Error(String(error)));
-      }
-    };
+  const expression = form === "at" ? "" : text;
+  const preview = async (signal: AbortSignal): Promise<PreviewReply | null> => {
     // It is asked for once the fingers rest.
-    const timer = setTimeout(() => void preview(), restMs);
-    return () => {
-      clearTimeout(timer);
-      asked.abort();
-    };
-  }, [form, text, timezone]);
-  if (found === null) return null;
-  if (found instanceof Error) {
+    await new Promise((resolve) => setTimeout(resolve, restMs));
+    if (signal.aborted || expression === "") return null;
+    return await ask("GET /preview", { expression, timezone, count: askedTimes }, { signal });
+  };
+  const { data, error } = useResource(`preview ${expression} ${timezone}`, preview, { again: "never" });
+  // The times before stay until there are others.
+  const before = useRef(data);
+  before.current = data ?? before.current;
+  const found = expression === "" ? null : before.current;
+  if (error !== null) {
     return (
       <p class="problem" role="status">
-        {found.message}
+        {error.message}
       </p>
     );
   }
+  if (found === null) return null;
   const changed = found.times
     .slice(shownMax)
     .filter(({ change }) => change !== null)

@@ -31,8 +31,7 @@ export function DeadLettersScreen() {
   const found = useAnswer("GET /dead-letters", {}, { range: ["ended", ended] });
   useEffect(() => {
     if (found.data === null || ended !== "") return;
-    const count = found.data.groups.reduce((sum, { jobs }) => sum + jobs, 0);
-    sawTroubles({ [addresses.deadLetters]: { count, isMore: found.data.isMore } });
+    sawTroubles({ [addresses.deadLetters]: { count: sumOf(found.data.groups), isMore: found.data.isMore } });
   }, [found.data, ended]);
   return (
     <>
@@ -61,6 +60,7 @@ export function DeadLettersScreen() {
   );
 }
 
+const sumOf = (groups: readonly FailureGroup[]): number => groups.reduce((sum, { jobs }) => sum + jobs, 0);
 const names = { ...words.labels, ...words.deadLetters };
 const idOf = ({ kind, fingerprint }: FailureGroup): string => `${kind} ${fingerprint}`;
 
@@ -92,11 +92,7 @@ function GroupTable({ groups, ended, onDone }: GroupTableProps) {
         {chosen.length === 0 ? null : (
           <>
             <span class="dim">{words.redrive.groups(chosen.length)}</span>
-            <Button
-              text={words.redrive.action(chosen.reduce((sum, { jobs }) => sum + jobs, 0))}
-              look="small"
-              onClick={() => redrive(chosen)}
-            />
+            <Button text={words.bulk.action("retry", sumOf(chosen))} look="small" onClick={() => redrive(chosen)} />
           </>
         )}
       </div>
@@ -139,7 +135,7 @@ const columnsOf = ({ marked, toggle, redrive, ended }: Marking): readonly Column
       withTerm(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`, "ended", ended === "" ? null : ended),
     ),
   ),
-  { name: names.error, class: "error-cell wide", cell: (group) => <Cause of={group} /> },
+  { name: names.error, class: "broad wide", cell: (group) => <Cause of={group} /> },
   column.time(names.first, "firstAt"),
   column.time(names.last, "lastAt"),
   column.actions((group) => (

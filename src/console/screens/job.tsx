@@ -6,7 +6,7 @@ import { quote } from "../filter/terms.ts";
 import { currentTime, now } from "../clock.ts";
 import { ask } from "../http.ts";
 import { Actions } from "../job/actions.tsx";
-import { Facts } from "../job/facts.tsx";
+import { JobFacts } from "../job/facts.tsx";
 import { Heartbeat } from "../job/heartbeat.tsx";
 import { OtherFailures } from "../job/other-failures.tsx";
 import { History } from "../job/history.tsx";
@@ -47,7 +47,7 @@ function Found({ job, onDone }: { readonly job: JobDetailReply; readonly onDone:
           <Audits target={targetsOf(job)} />
         </div>
         <div>
-          <Facts job={job} zone={zone} />
+          <JobFacts job={job} zone={zone} />
           {job.state === "FAILED" ? <OtherFailures job={job} /> : null}
           <Data title={words.labels.payload} value={job.payload} />
           {job.state === "SUCCESS" ? <Data title={words.job.result} value={job.result} /> : null}

@@ -16,7 +16,7 @@ import { useJobRows } from "../jobs/list.ts";
 import { useSelection } from "../jobs/selection.ts";
 import { StateTabs, sumOf } from "../jobs/state-tabs.tsx";
 import { JobTable } from "../jobs/table.tsx";
-import { openRow, useCurrentRow, useKeys } from "../keys.ts";
+import { useCurrentRow, useKeys } from "../keys.ts";
 import { CopyList } from "../jobs/copy-list.tsx";
 import { useResource } from "../resource.ts";
 import type { JobCountsReply } from "../../api/shape/job.ts";
@@ -41,16 +41,17 @@ export function JobsScreen() {
   );
   const selection = useSelection(rows.jobs, text);
   const apply = (next: string): void => route(addresses.jobsWith(next));
-  const { current, at } = useCurrentRow(text, rows.jobs.length, (row) =>
-    openRow(rows.jobs[row]?.id, addresses.job, route),
-  );
+  const { current, at } = useCurrentRow(text, rows.jobs.length, (row) => {
+    const id = rows.jobs[row]?.id;
+    return id === undefined ? null : addresses.job(id);
+  });
   useKeys([
     { keys: "x", does: words.jobs.markRow, run: () => selection.toggle(at.current, false) },
     { keys: "X", does: words.jobs.markUpToRow, run: () => selection.toggle(at.current, true) },
   ]);
   return (
     <div class="fill">
-      <ScreenHead title={words.places.jobs} tab={text === "" ? words.places.jobs : words.jobs.titleOf(text)}>
+      <ScreenHead title={words.places.jobs} tab={`${words.places.jobs} ${text}`.trim()}>
         <span class="space" />
         {(["created", "ended"] as const).map((of) => (
           <RangePicker
@@ -89,7 +90,7 @@ export function JobsScreen() {
       ) : rows.error !== null || asked === null ? null : text === "" ? (
         <NoJobs />
       ) : (
-        <Empty title={words.jobs.noMatch} onClear={() => apply("")} />
+        <Empty title={words.filter.noMatch} onClear={() => apply("")} />
       )}
     </div>
   );

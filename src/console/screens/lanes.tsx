@@ -17,7 +17,7 @@ export function LanesScreen() {
           <>
             <section class="card" aria-label={words.lanes.lanes}>
               <LaneTable lanes={found.lanes} onToggle={(lane) => void toggle(lane, lanes.reload)} />
-              <p class="form-lead foot">{words.lanes.setIn}</p>
+              <p class="form-lead small">{words.lanes.setIn}</p>
             </section>
             {found.caps.length === 0 ? null : (
               <SlotTable title={words.lanes.caps} slots={found.caps} onDone={lanes.reload} />

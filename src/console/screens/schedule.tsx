@@ -1,4 +1,4 @@
-import { Audits, Button, Loaded, Older, Paused, ScreenHead } from "../parts/index.ts";
+import { Audits, Button, Card, Loaded, Older, Paused, ScreenHead } from "../parts/index.ts";
 import { useLocation, useRoute } from "preact-iso";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
@@ -85,7 +85,7 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
   useKeys([
     { keys: "p", does: words.schedules.pauseKey, run: () => void toggleSchedule(schedule, onDone) },
     { keys: "n", does: words.shared.runNow, run: () => void startScheduleOnce(schedule) },
-    { keys: "J", does: words.schedules.showJobsKey, run: () => route(addresses.jobsWith(`schedule:${id}`)) },
+    { keys: "J", does: words.shared.showJobs, run: () => route(addresses.jobsWith(`schedule:${id}`)) },
   ]);
   return (
     <>
@@ -119,18 +119,20 @@ function Found({ schedule, onDone }: { readonly schedule: TimedOutcome; readonly
       </p>
       <ObjectiveLine of={schedule.times.objective} />
       <Paused of={schedule} zone={timezone} />
-      <section class="card" aria-label={words.schedules.occurrences}>
-        <header class="line card-head">
-          <h2>{nominal === "" ? words.schedules.last30 : words.schedules.occurrences}</h2>
-          <span class="dim">{plannedText(occurrences)}</span>
-          <RangePicker of="nominal" value={nominal} onRange={(value) => route(listOf(value))} />
-          <span class="space" />
-          <SquareLegend />
-        </header>
+      <Card
+        title={nominal === "" ? words.schedules.last30 : words.schedules.occurrences}
+        label={words.schedules.occurrences}
+        about={[
+          <span class="dim">{plannedText(occurrences)}</span>,
+          <RangePicker of="nominal" value={nominal} onRange={(value) => route(listOf(value))} />,
+          <span class="space" />,
+          <SquareLegend />,
+        ]}
+      >
         <HeatMap id={id} zone={timezone} listOf={listOf} />
         <WhyTime schedule={schedule} />
         {nominal === "" ? <OccurrenceTable occurrences={occurrences} /> : <Chosen {...{ id, nominal }} />}
-      </section>
+      </Card>
       <div class="columns even">
         <NextFires times={next} schedule={schedule} />
         <BackfillForm schedule={schedule} onDone={onDone} />

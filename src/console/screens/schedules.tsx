@@ -4,10 +4,10 @@ import { useMemo, useState } from "preact/hooks";
 import { addresses } from "../address.ts";
 import { FilterBar, FilterProblems } from "../filter/filter-bar.tsx";
 import { valueIn, withTerm } from "../filter/terms.ts";
-import { openRow, useCurrentRow } from "../keys.ts";
+import { useCurrentRow } from "../keys.ts";
 import { OutcomeTable, type ScheduleSortName, scheduleSortNames } from "../schedules/outcome-table.tsx";
-import { type OutcomeRows, useOutcomeRows } from "../schedules/outcome-rows.ts";
-import { type KnownValues, parseScheduleFilter, suggestForSchedules } from "../schedules/schedule-filter.ts";
+import { useOutcomeRows } from "../schedules/outcome-rows.ts";
+import { parseScheduleFilter, suggestForSchedules } from "../schedules/schedule-filter.ts";
 import { SquareLegend } from "../schedules/squares.tsx";
 import { words } from "../language/words.ts";
 
@@ -23,15 +23,13 @@ export function SchedulesScreen() {
   const rows = useOutcomeRows(`${sort} ${text}`, isUsable ? { ...filter.query, sort } : null);
   const [isCreating, setCreating] = useState(false);
   const apply = (next: string, order: ScheduleSortName = sort): void => route(addresses.schedulesWith(next, order));
-  const { current } = useCurrentRow(`${sort} ${text}`, rows.total ?? 1, (row) =>
-    openRow(rows.at(row)?.id, addresses.schedule, route),
-  );
+  const { current } = useCurrentRow(`${sort} ${text}`, rows.total ?? 1, (row) => {
+    const id = rows.at(row)?.id;
+    return id === undefined ? null : addresses.schedule(id);
+  });
   return (
     <div class="fill">
-      <ScreenHead
-        title={words.places.schedules}
-        tab={text === "" ? words.places.schedules : words.schedules.titleOf(text)}
-      >
+      <ScreenHead title={words.places.schedules} tab={`${words.places.schedules} ${text}`.trim()}>
         <Tabs
           label={words.labels.state}
           among={tabs}
@@ -49,7 +47,7 @@ export function SchedulesScreen() {
         text={text}
         label={words.schedules.filter}
         placeholder={words.schedules.placeholder}
-        suggest={(word) => suggestForSchedules(word, knownOf(rows))}
+        suggest={(word) => suggestForSchedules(word, rows.loaded)}
         onFilter={(next) => apply(next)}
       />
       <FilterProblems problems={filter.problems} />
@@ -57,7 +55,7 @@ export function SchedulesScreen() {
       {rows.total === null || !isUsable ? null : rows.total === 0 && text === "" ? (
         <None />
       ) : rows.total === 0 ? (
-        <Empty title={words.schedules.noMatch} onClear={() => apply("")} />
+        <Empty title={words.filter.noMatch} onClear={() => apply("")} />
       ) : (
         <>
           <OutcomeTable
@@ -67,22 +65,12 @@ export function SchedulesScreen() {
             onSort={(order) => apply(text, order)}
             current={current}
           />
-          <p class="under-rows">
-            <SquareLegend />
-          </p>
+          <SquareLegend />
         </>
       )}
     </div>
   );
 }
-
-const unique = (values: readonly string[]): readonly string[] => [...new Set(values)].toSorted();
-
-const knownOf = ({ loaded }: OutcomeRows): KnownValues => ({
-  kinds: unique(loaded.map(({ kind }) => kind)),
-  apps: unique(loaded.map(({ app }) => app)),
-  zones: unique(loaded.map(({ timezone }) => timezone)),
-});
 
 const tabs = [
   { name: words.labels.all, value: "" },

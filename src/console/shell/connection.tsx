@@ -19,7 +19,7 @@ export function StaleBanner() {
   // Reading the clock keeps the age in the sentence true.
   const age = heard === null ? null : relative(Math.min(0, heard - Math.max(Date.now(), now.value - 1_000)));
   return (
-    <div class="line stale-banner" role="alert">
+    <div class="line banner" role="alert">
       <Icon name="warning" size={14} />
       {age === null ? words.shell.neverHeard : words.shell.lastHeard(age)}
     </div>
@@ -33,7 +33,7 @@ export function SkewBanner() {
   const ms = aheadMs.value;
   if (Math.abs(ms) < skewMsMin) return null;
   return (
-    <div class="line stale-banner" role="status">
+    <div class="line banner" role="status">
       <Icon name="schedules" size={14} />
       {words.shell.skew(durationText(Math.abs(ms)), ms > 0)}
     </div>
@@ -45,7 +45,7 @@ export function SaveBanner() {
   const save = rejectedSave.value;
   if (save === null) return null;
   return (
-    <div class="line save-banner" role="alert">
+    <div class="line banner" role="alert">
       <Icon name="warning" size={14} />
       <div>
         <p>{words.shell.rejectedSave(save.file)}</p>

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { FilterBar } from "../filter/filter-bar.tsx";
-import { lastWord, type Suggestion } from "../filter/terms.ts";
+import { lastWord, quote, type Suggestion } from "../filter/terms.ts";
 import { useCompletions } from "../jobs/known.ts";
 import { useKeys } from "../keys.ts";
 import { words } from "../language/words.ts";
@@ -13,6 +13,7 @@ interface Goal extends Suggestion {
   readonly href: string;
 }
 
+const jobsOf = (field: string) => (value: string) => addresses.jobsWith(`${field}:${quote(value)}`);
 const isOpen = signal(false);
 const goalsMax = 10;
 
@@ -29,23 +30,16 @@ function Open() {
     const typed = text.trim().toLowerCase();
     const number = /^\d{1,18}$/.test(typed) ? [typed] : [];
     const { schedules, kinds, lanes } = completions();
-    const of = (
-      field: string,
-      values: readonly string[],
-      hint: string,
-      hrefOf: (value: string) => string,
-    ): readonly Goal[] => values.map((value) => ({ word: `${field}${value}`, hint, href: hrefOf(value) }));
+    const { labels, places: names } = words;
+    const of = (name: string, values: readonly string[], hint: string, hrefOf = jobsOf(name)): readonly Goal[] =>
+      values.map((value) => ({ word: `${name}:${value}`, hint, href: hrefOf(value) }));
     const all = [
-      ...of("job:", number, words.places.jobs, addresses.job),
-      ...of("run:", number, words.places.runs, addresses.run),
-      ...places.map(({ name, href }) => ({
-        word: href.slice(addresses.overview.length) || "overview",
-        hint: name,
-        href,
-      })),
-      ...of("schedule:", schedules, words.labels.schedule, addresses.schedule),
-      ...of("kind:", kinds, words.labels.kind, (kind) => addresses.jobsWith(`kind:${kind}`)),
-      ...of("lane:", lanes, words.labels.lane, (lane) => addresses.jobsWith(`lane:${lane}`)),
+      ...of("job", number, names.jobs, addresses.job),
+      ...of("run", number, names.runs, addresses.run),
+      ...places.map(({ name: hint, href }) => ({ word: href.split("/").at(-1) || "overview", hint, href })),
+      ...of("schedule", schedules, labels.schedule, addresses.schedule),
+      ...of("kind", kinds, labels.kind),
+      ...of("lane", lanes, labels.lane),
     ];
     return all.filter(({ word, hint }) => `${word} ${hint}`.toLowerCase().includes(typed)).slice(0, goalsMax);
   };

@@ -34,8 +34,9 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
     <Shortcuts />
     <Palette />
     <ConfirmDialog />
-    <BulkProgress />
-    <Toasts />
+    <Toasts>
+      <BulkProgress />
+    </Toasts>
   </div>
 );
 
@@ -45,8 +46,8 @@ function BulkProgress() {
   const { action, done, total, stop } = ongoing.value;
   const text = words.bulk.ongoing(action, done, total);
   return (
-    <div class="line bulk-progress" role="status">
-      <span>{text}</span>
+    <div class="line toast">
+      <span class="toast-text">{text}</span>
       <progress max={Math.max(1, total.count)} value={done} aria-label={text} />
       <Button text={words.bulk.stop} look="small" onClick={stop} />
     </div>

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { useLocation } from "preact-iso";
 import { bindings, shortcuts, useKeys } from "../keys.ts";
-import { Dialog } from "../parts/index.ts";
+import { Dialog, Facts } from "../parts/index.ts";
 import { places } from "./nav.tsx";
 import { words } from "../language/words.ts";
 
@@ -23,19 +23,14 @@ const Help = () => (
   <Dialog title={words.shell.keyboard} onClose={() => (helpIsOpen.value = false)}>
     {() => (
       <>
-        <dl class="facts dialog-text">
-          {bindings.value.map(({ keys, does }) => (
-            <div key={keys + does}>
-              <dt>
-                {keys.split(" ").map((each) => (
-                  <kbd key={each}>{each}</kbd>
-                ))}
-              </dt>
-              <dd>{does}</dd>
-            </div>
-          ))}
-        </dl>
-        <label class="line check">
+        <Facts
+          look="dialog-text"
+          of={bindings.value.map(({ keys, does }) => [
+            keys.split(" ").map((each) => <kbd key={each}>{each}</kbd>),
+            does,
+          ])}
+        />
+        <label class="check-line dialog-foot">
           <input
             type="checkbox"
             checked={shortcuts.value === "on"}

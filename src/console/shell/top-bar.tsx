@@ -14,12 +14,7 @@ export const TopBar = () => (
     <TimeSwitch />
     <LanguageSwitch />
     <ThemeSwitch />
-    <IconButton
-      icon="keyboard"
-      text={words.shell.keyboardShortcuts}
-      title={words.shell.keyboardKey}
-      onClick={() => (helpIsOpen.value = true)}
-    />
+    <IconButton icon="keyboard" text={words.shell.keyboard} onClick={() => (helpIsOpen.value = true)} />
   </header>
 );
 
@@ -43,20 +38,16 @@ const languageNames: Readonly<Record<Language, string>> = { en: "English", ko: "
 const LanguageSwitch = () => (
   <label class="time-switch">
     <span class="hidden">{words.shell.language}</span>
-    <select
+    <Select
+      look=""
+      of={languages.map((each) => [each, languageNames[each]] as const)}
       value={language}
-      onChange={({ currentTarget }) => {
-        keepLanguage(currentTarget.value as Language);
+      onChoose={(next) => {
+        keepLanguage(next as Language);
         // The address holds what the page shows.
         location.reload();
       }}
-    >
-      {languages.map((each) => (
-        <option key={each} value={each} lang={each}>
-          {languageNames[each]}
-        </option>
-      ))}
-    </select>
+    />
   </label>
 );
 

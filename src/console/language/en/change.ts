@@ -1,4 +1,4 @@
-import { numberText, type Count } from "../number.ts";
+import { numberText } from "../number.ts";
 import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
 
@@ -13,7 +13,6 @@ export const enChange = {
   /** A new job. */
   enqueue: {
     open: "Enqueue a job",
-    action: "Enqueue the job",
     keyHint: "A second job with the same key is not made.",
     delay: "Delay",
     delayHint: "10m, 2h; empty: now",
@@ -27,7 +26,6 @@ export const enChange = {
   caps: {
     open: (kind: string) => `Change the cap of ${kind}`,
     change: "Change",
-    title: (kind: string) => `Cap of ${kind}`,
     action: "Change the cap",
     size: "Jobs at once",
     hint: "It holds until the next release brings its own number.",
@@ -40,7 +38,6 @@ export const enChange = {
     question: (name: string) => `Pause ${name}?`,
     goesOn: (name: string) => `${name} goes on`,
     isPaused: (name: string) => `${name} is paused`,
-    notChanged: (name: string) => `${name} was not changed`,
     until: "Until",
     untilHint: "2h, 6:00 or 2026-11-23T06:00 by your clock; empty: until it is resumed",
     reason: "Reason",
@@ -52,8 +49,6 @@ export const enChange = {
     groups: (count: number) => plural(count, "group"),
     mark: (kind: string, code: string) => `Mark ${kind}, ${code}`,
     markAll: "Mark all groups",
-    action: (jobs: Count) => `Retry ${plural(jobs, "job")}`,
-    question: (jobs: Count) => `Retry ${plural(jobs, "job")}?`,
     causes: "Causes",
     pace: "Pace",
     paceHint: "50/s, or 10s between two; empty: without a pause",

@@ -21,10 +21,8 @@ function clockChange({ what, clock, from, to, into }: ClockChange): string {
 
 export const enSchedules = {
   schedules: {
-    titleOf: (filter: string) => `Schedules ${filter}`,
     filter: "Filter schedules",
     placeholder: "Search, or filter: state:failing kind:… zone:Asia/Seoul late:>5s",
-    noMatch: "No schedule matches this filter",
     noneYet: "No schedules yet",
     howToAdd: (define: Part, file: Part): Sentence => [
       "Add ",
@@ -41,7 +39,6 @@ export const enSchedules = {
       late: "its last start was later than that: late:>5s",
     },
     columns: { next: "Next", last: "Last 30" },
-    noneYetShort: "none yet",
     runNowOf: (id: string) => `Run now: ${id}`,
     states: {
       off: "Off in this stage",
@@ -56,7 +53,6 @@ export const enSchedules = {
     noSuccess: "no success yet",
     lastSuccess: (at: Part): Sentence => ["last success ", at],
     pauseKey: "Pause or resume",
-    showJobsKey: "Show its jobs",
     inZone: (zone: string) => `in ${zone}`,
     starts: (kind: Part): Sentence => [" starts ", kind],
     version: (version: number, source: string) => `version ${version}, from ${source}`,
@@ -72,15 +68,13 @@ export const enSchedules = {
       latest: "of missed times the latest runs",
       all: "missed times all run",
     } as Readonly<Record<string, string>>,
-    objective: (of: Objective, durationText: (ms: number) => string) =>
-      `Objective: ${percentText(of.share)} ${[
-        of.onTimeMs === null ? "" : `start within ${durationText(of.onTimeMs)}`,
-        of.endsWithinMs === null ? "" : `are done within ${durationText(of.endsWithinMs)}`,
-      ]
-        .filter((part) => part !== "")
-        .join(
-          " and ",
-        )}, over ${durationText(of.overMs)}. ${numberText(of.missed)} of ${numberText(of.times)} missed: ${percentText(Math.max(0, of.left))} of what may miss is left.`,
+    objective: (of: Objective, durationText: (ms: number) => string) => {
+      const starts = of.onTimeMs === null ? [] : [`start within ${durationText(of.onTimeMs)}`];
+      const ends = of.endsWithinMs === null ? [] : [`are done within ${durationText(of.endsWithinMs)}`];
+      const promise = `${percentText(of.share)} ${[...starts, ...ends].join(" and ")}, over ${durationText(of.overMs)}`;
+      const left = `${percentText(Math.max(0, of.left))} of what may miss is left`;
+      return `Objective: ${promise}. ${numberText(of.missed)} of ${numberText(of.times)} missed: ${left}.`;
+    },
     onTimeOf: (share: string) => `${share} on time`,
     onTime: (share: string, lateness: string) => ` · ${share} on time · lateness ${lateness}`,
     occurrences: "Occurrences",
@@ -89,14 +83,12 @@ export const enSchedules = {
     pauseText: "Until it is resumed, its times are skipped, with the reason “paused”.",
     pause: "Pause the schedule",
     startedOnce: (id: string) => `${id} was started once`,
-    notStarted: (id: string) => `${id} was not started`,
     saved: (id: string) => `${id} is saved`,
     create: "New schedule",
     edit: "Edit",
     remove: "Delete",
     removeQuestion: (id: string) => `Delete ${id}?`,
     removeText: "It fires no more. What became of its past times stays.",
-    removeAction: "Delete the schedule",
     removed: (id: string) => `${id} is deleted`,
     form: {
       edit: (id: string) => `Edit ${id}`,
@@ -150,14 +142,7 @@ export const enSchedules = {
   heat: {
     title: "Weeks of its times",
     day: "Day",
-    ends: {
-      failed: "failed",
-      stopped: "canceled or skipped",
-      nothing: "started nothing",
-      open: "not ended yet",
-      succeeded: "succeeded",
-      unknown: "no longer kept",
-    },
+    nothing: "started nothing",
     late: (count: number, most: string) => `${numberText(count)} late, by ${most} at most`,
     how: "Each cell has the colour of its worst end, and a bar on top where one was late. Enter or a click lists its times.",
     isMore: "The newest 20,160 times, each cell in the colour of its worst end. Enter or a click lists its times.",
@@ -169,7 +154,6 @@ export const enSchedules = {
     from: "From",
     to: "To",
     preview: "Preview",
-    question: (count: number) => `Backfill ${plural(count, "time")}?`,
     text: "They run one after the other, beside the times that come on their own.",
     action: (count: number) => `Backfill ${plural(count, "time")}`,
     refused: "The backfill was refused",

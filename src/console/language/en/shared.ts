@@ -96,9 +96,7 @@ export const enShared = {
     lastHeard: (ago: string) =>
       `The live connection is down, last heard ${ago}: what you see may be old. Trying again…`,
     rejectedSave: (file: string) => `The save of ${file} cannot be used; the code before it runs on.`,
-    keyboard: "Keyboard",
-    keyboardKey: "Keyboard: ?",
-    keyboardShortcuts: "Keyboard shortcuts",
+    keyboard: "Keyboard shortcuts: ?",
     singleKeys: "Single-key shortcuts (Tab, Enter and Escape always work)",
     showList: "Show this list",
     goTo: (place: string) => `Go to ${place}`,
@@ -132,6 +130,7 @@ export const enShared = {
     showJobs: "Show jobs",
     showJob: "Show the job",
     actions: "Actions",
+    notChanged: (name: string) => `${name} was not changed`,
     noCode: "no code",
     job: "job",
     span: "Span",
@@ -172,6 +171,7 @@ export const enShared = {
   filter: {
     write: "Write a filter",
     clear: "Clear the filter",
+    noMatch: "Nothing matches this filter",
     suggestions: "Suggestions",
     nothingUntilCorrected: "Nothing matches until the filter is corrected.",
     twice: (field: string) => `“${field}:” comes twice: keep one of them`,
@@ -198,7 +198,6 @@ export const enShared = {
       cancel: "None of them will run; running ones are aborted. You can stop half way.",
     },
     none: (verb: Verb) => `No job here can be ${pasts[verb]}`,
-    question: (verb: Verb, total: Count) => `${verbs[verb]} ${plural(total, "job")}?`,
     action: (verb: Verb, total: Count) => `${verbs[verb]} ${plural(total, "job")}`,
     notChanged: (verb: Verb) => `The jobs were not ${pasts[verb]}`,
     changed: (verb: Verb, changed: number, refused: number, isStopped: boolean) =>

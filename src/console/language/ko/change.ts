@@ -10,7 +10,6 @@ export const koChange: typeof enChange = {
   },
   enqueue: {
     open: "작업 넣기",
-    action: "작업 넣기",
     keyHint: "같은 키로는 작업이 다시 만들어지지 않습니다.",
     delay: "지연",
     delayHint: "10m, 2h. 비우면 지금",
@@ -23,7 +22,6 @@ export const koChange: typeof enChange = {
   caps: {
     open: (kind) => `${kind} 상한 바꾸기`,
     change: "바꾸기",
-    title: (kind) => `${kind}: 상한`,
     action: "상한 바꾸기",
     size: "동시에 실행할 작업 수",
     hint: "다음 릴리스가 정한 수를 가져올 때까지 유지됩니다.",
@@ -35,7 +33,6 @@ export const koChange: typeof enChange = {
     question: (name) => `${name}: 일시 중지할까요?`,
     goesOn: (name) => `${name}: 재개했습니다`,
     isPaused: (name) => `${name}: 일시 중지했습니다`,
-    notChanged: (name) => `${name}: 바꾸지 못했습니다`,
     until: "언제까지",
     untilHint: "2h, 6:00 또는 2026-11-23T06:00 (내 시계). 비우면 재개할 때까지",
     reason: "이유",
@@ -46,8 +43,6 @@ export const koChange: typeof enChange = {
     groups: (count) => `묶음 ${numberText(count)}개`,
     mark: (kind, code) => `${kind}, ${code} 선택`,
     markAll: "모든 묶음 선택",
-    action: (jobs) => `작업 ${numberText(jobs)}개 재시도`,
-    question: (jobs) => `작업 ${numberText(jobs)}개를 재시도할까요?`,
     causes: "원인",
     pace: "간격",
     paceHint: "50/s 또는 간격 10s. 비우면 쉬지 않고",

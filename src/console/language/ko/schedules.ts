@@ -15,10 +15,8 @@ const clockChange: (typeof enSchedules)["occurrences"]["clockChange"] = ({ what,
 
 export const koSchedules: typeof enSchedules = {
   schedules: {
-    titleOf: (filter) => `스케줄 ${filter}`,
     filter: "스케줄 필터",
     placeholder: "검색하거나 필터: state:failing kind:… zone:Asia/Seoul late:>5s",
-    noMatch: "이 필터에 맞는 스케줄이 없습니다",
     noneYet: "아직 스케줄이 없습니다",
     howToAdd: (define, file) => [file, " 폴더에 ", define, "을 더하고 저장하세요. 여기에 바로 나타납니다."],
     fields: {
@@ -29,7 +27,6 @@ export const koSchedules: typeof enSchedules = {
       late: "마지막 시작이 이보다 늦음: late:>5s",
     },
     columns: { next: "다음", last: "최근 30번" },
-    noneYetShort: "아직 없음",
     runNowOf: (id) => `지금 실행: ${id}`,
     states: {
       off: "이 스테이지에서 꺼짐",
@@ -44,7 +41,6 @@ export const koSchedules: typeof enSchedules = {
     noSuccess: "아직 성공 없음",
     lastSuccess: (at) => ["마지막 성공 ", at],
     pauseKey: "일시 중지 또는 재개",
-    showJobsKey: "작업 보기",
     inZone: (zone) => `(${zone})`,
     starts: (kind) => [" → ", kind],
     version: (version, source) => `버전 ${version}, 출처 ${source}`,
@@ -56,15 +52,13 @@ export const koSchedules: typeof enSchedules = {
       "cancel-running": "앞의 것을 취소하고, 멈추면 가장 늦은 것이 시작",
     },
     misfire: { skip: "놓친 시각은 건너뜀", latest: "놓친 시각 중 마지막 것만 실행", all: "놓친 시각을 모두 실행" },
-    objective: (of, durationText) =>
-      `목표: ${durationText(of.overMs)} 동안 ${percentText(of.share)}가 ${[
-        of.onTimeMs === null ? "" : `${durationText(of.onTimeMs)} 안에 시작`,
-        of.endsWithinMs === null ? "" : `${durationText(of.endsWithinMs)} 안에 완료`,
-      ]
-        .filter((part) => part !== "")
-        .join(
-          ", ",
-        )}. ${numberText(of.times)}번 중 ${numberText(of.missed)}번 놓침, 여유 ${percentText(Math.max(0, of.left))} 남음.`,
+    objective: (of, durationText) => {
+      const starts = of.onTimeMs === null ? [] : [`${durationText(of.onTimeMs)} 안에 시작`];
+      const ends = of.endsWithinMs === null ? [] : [`${durationText(of.endsWithinMs)} 안에 완료`];
+      const promise = `${durationText(of.overMs)} 동안 ${percentText(of.share)}가 ${[...starts, ...ends].join(", ")}`;
+      const left = `여유 ${percentText(Math.max(0, of.left))} 남음`;
+      return `목표: ${promise}. ${numberText(of.times)}번 중 ${numberText(of.missed)}번 놓침, ${left}.`;
+    },
     onTimeOf: (share) => `정시 ${share}`,
     onTime: (share, lateness) => ` · 정시 ${share} · 지연 ${lateness}`,
     occurrences: "발생 건",
@@ -73,14 +67,12 @@ export const koSchedules: typeof enSchedules = {
     pauseText: "재개할 때까지 그 시각들은 “일시 중지” 이유로 건너뜁니다.",
     pause: "스케줄 일시 중지",
     startedOnce: (id) => `${id}: 한 번 시작했습니다`,
-    notStarted: (id) => `${id}: 시작하지 못했습니다`,
     saved: (id) => `${id}: 저장했습니다`,
     create: "새 스케줄",
     edit: "편집",
     remove: "삭제",
     removeQuestion: (id) => `${id}: 삭제할까요?`,
     removeText: "더는 실행되지 않습니다. 지난 시각의 기록은 남습니다.",
-    removeAction: "스케줄 삭제",
     removed: (id) => `${id}: 삭제했습니다`,
     form: {
       edit: (id) => `${id} 편집`,
@@ -127,14 +119,7 @@ export const koSchedules: typeof enSchedules = {
   heat: {
     title: "지난 몇 주의 시각",
     day: "날짜",
-    ends: {
-      failed: "실패",
-      stopped: "취소되거나 건너뜀",
-      nothing: "시작하지 않음",
-      open: "아직 끝나지 않음",
-      succeeded: "성공",
-      unknown: "더는 보관되지 않음",
-    },
+    nothing: "시작하지 않음",
     late: (count, most) => `${numberText(count)}건 지연, 최대 ${most}`,
     how: "칸의 색은 가장 나쁜 결과이고, 늦은 것이 있으면 위에 막대가 있습니다. Enter나 클릭으로 그 시각들을 봅니다.",
     isMore: "가장 새로운 20,160개의 시각입니다. 칸의 색은 가장 나쁜 결과이고, Enter나 클릭으로 그 시각들을 봅니다.",
@@ -146,7 +131,6 @@ export const koSchedules: typeof enSchedules = {
     from: "시작",
     to: "끝",
     preview: "미리 보기",
-    question: (count) => `시각 ${numberText(count)}개를 백필할까요?`,
     text: "스스로 오는 시각과 나란히, 하나씩 차례로 실행됩니다.",
     action: (count) => `시각 ${numberText(count)}개 백필`,
     refused: "백필이 거부되었습니다",

@@ -82,9 +82,7 @@ export const koShared: typeof enShared = {
     lastHeard: (ago) =>
       `실시간 연결이 끊겼습니다(마지막 수신 ${ago}). 보이는 내용이 오래되었을 수 있습니다. 다시 연결하는 중…`,
     rejectedSave: (file) => `${file}: 저장한 코드를 쓸 수 없습니다. 이전 코드가 계속 실행됩니다.`,
-    keyboard: "키보드",
-    keyboardKey: "키보드: ?",
-    keyboardShortcuts: "키보드 단축키",
+    keyboard: "키보드 단축키: ?",
     singleKeys: "한 글자 단축키 (Tab, Enter, Escape는 항상 작동)",
     showList: "이 목록 보기",
     goTo: (place) => `${place} 화면으로 가기`,
@@ -117,6 +115,7 @@ export const koShared: typeof enShared = {
     showJobs: "작업 보기",
     showJob: "작업 보기",
     actions: "동작",
+    notChanged: (name) => `${name}: 바꾸지 못했습니다`,
     noCode: "코드 없음",
     job: "작업",
     span: "기간",
@@ -156,6 +155,7 @@ export const koShared: typeof enShared = {
   filter: {
     write: "필터 쓰기",
     clear: "필터 지우기",
+    noMatch: "이 필터에 맞는 것이 없습니다",
     suggestions: "제안",
     nothingUntilCorrected: "필터를 고칠 때까지 아무것도 일치하지 않습니다.",
     twice: (field) => `“${field}:” 필드가 두 번 나옵니다. 하나만 남기세요`,
@@ -181,7 +181,6 @@ export const koShared: typeof enShared = {
       cancel: "어느 것도 실행되지 않으며 실행 중인 것은 중단됩니다. 도중에 멈출 수 있습니다.",
     },
     none: (verb) => `여기에는 ${verbs[verb]}할 수 있는 작업이 없습니다`,
-    question: (verb, total) => `작업 ${numberText(total)}개를 ${verbs[verb]}할까요?`,
     action: (verb, total) => `작업 ${numberText(total)}개 ${verbs[verb]}`,
     notChanged: (verb) => `작업을 ${verbs[verb]}하지 못했습니다`,
     changed: (verb, changed, refused, isStopped) =>
