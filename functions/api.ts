@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { handle } from "hono/aws-lambda";
-import { schemaVersion } from "../src/postgres/migrate.ts";
+import { schemaVersion } from "../src/postgres/schema-version.ts";
 import { createApi } from "../src/api/api.ts";
 import { readConsole } from "../src/api/console.ts";
 import { type Caller, signedCaller } from "../src/api/caller.ts";

@@ -1,5 +1,5 @@
 import { openConnections } from "../postgres/connect.ts";
-import { assertSchema, assertServer, schemaVersion, schemaVersionOfCode } from "../postgres/migrate.ts";
+import { assertSchema, assertServer, schemaVersion, schemaVersionOfCode } from "../postgres/schema-version.ts";
 import { readEpoch } from "../postgres/sql/epoch.ts";
 import { execute } from "../postgres/statement.ts";
 import { createPostgresStore } from "../postgres/store.ts";

@@ -10,7 +10,7 @@ import { createCellStore } from "../postgres/cell-store.ts";
 import { openConnections as connectPostgres } from "../postgres/connect.ts";
 import { currentEpoch } from "../postgres/epoch.ts";
 import { DatabaseUnavailable } from "../postgres/failure.ts";
-import { assertSchema, assertServer } from "../postgres/migrate.ts";
+import { assertSchema, assertServer } from "../postgres/schema-version.ts";
 import { createSession } from "../postgres/session.ts";
 import { createPostgresStore } from "../postgres/store.ts";
 import { createLog } from "../aws/telemetry/log.ts";

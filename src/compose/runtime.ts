@@ -16,7 +16,7 @@ import { openConnections } from "../postgres/connect.ts";
 import { createDatabase } from "../postgres/database.ts";
 import { currentEpoch } from "../postgres/epoch.ts";
 import { DatabaseUnavailable } from "../postgres/failure.ts";
-import { assertSchema, assertServer, schemaVersion } from "../postgres/migrate.ts";
+import { assertSchema, assertServer, schemaVersion } from "../postgres/schema-version.ts";
 import { createTally } from "../postgres/tally.ts";
 import { createSession } from "../postgres/session.ts";
 import { createPostgresStore } from "../postgres/store.ts";

@@ -274,9 +274,9 @@ export interface Registry {
 }
 
 /** Of an app and its jobs. */
-export const sharedLimitsOf = ({ limits, jobs }: AppDefinition): readonly Limited[] => [
-  ...limits,
-  ...jobs.flatMap((job) => job.limits),
+export const sharedLimitsOf = (app: AppDefinition): readonly Limited[] => [
+  ...app.limits,
+  ...app.jobs.flatMap((job) => job.limits),
 ];
 
 /** @throws Error on a duplicate id; `check` reports these before anything starts. */

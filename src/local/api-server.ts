@@ -1,7 +1,7 @@
 /** The HTTP API in a process of its own, so that an edit of a definition only restarts this. */
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { schemaVersion } from "../postgres/migrate.ts";
+import { schemaVersion } from "../postgres/schema-version.ts";
 import { createApi } from "../api/api.ts";
 import { localCaller } from "../api/caller.ts";
 import type { PageFiles } from "../api/console.ts";

@@ -1,12 +1,12 @@
 import { Client } from "pg";
 import { postgresLimits } from "./postgres-limits.ts";
-import type { Tx } from "../machine/transaction.ts";
 import { parseAddress, withPassword } from "./address.ts";
 import { stepIds } from "./cell-store.ts";
 import { beginEpoch } from "./epoch.ts";
 import { toStoreError, DatabaseUnfit, unavailable } from "./failure.ts";
-import { expands, type MigrationFile, migrationFiles, ownFolder } from "./migration-files.ts";
+import { type MigrationFile, migrationFiles, ownFolder } from "./migration-files.ts";
 import { turnPartitions } from "./prune-store.ts";
+import { assertServer, expands, ownSet, tooNew } from "./schema-version.ts";
 import type { Session } from "./session.ts";
 import { raiseSequences, readEpoch } from "./sql/epoch.ts";
 import * as sql from "./sql/migration.ts";
@@ -36,8 +36,6 @@ export interface Migrated {
   /** The number of the epoch that began now, because the database was restored or moved; null when none did. */
   readonly epoch: number | null;
 }
-
-const ownSet = "belfry";
 
 /**
  * Applies the missing files of one folder, each in its own transaction, one runner at a time. A database that a newer
@@ -98,54 +96,6 @@ async function turnEpoch(client: Client, isRestored: boolean): Promise<number | 
   });
 }
 
-/** The version of Belfry's tables in this database; 0 when there are none. */
-export async function schemaVersion(tx: Tx): Promise<number> {
-  const [found] = await execute(tx, sql.ledgerExists);
-  if (found?.exists !== true) return 0;
-  const [row] = await execute(tx, sql.readVersion, [ownSet]);
-  return row?.version ?? 0;
-}
-
-/** The number of Belfry's newest migration. In code, because a bundle has no files beside it. */
-export const schemaVersionOfCode = 9;
-
-/**
- * Tables newer than this code are fine while every newer file is named `NNNN_expand_...`: such a file only adds what older
- * code can ignore, so that a deploy may migrate first and replace processes one by one.
- * @throws DatabaseUnfit when the tables are older than this code, or newer in another way, with what to do.
- */
-export async function assertSchema(tx: Tx): Promise<void> {
-  const version = await schemaVersion(tx);
-  if (version < schemaVersionOfCode) {
-    throw new DatabaseUnfit(
-      `the database is at schema version ${version}, this code needs ${schemaVersionOfCode}: run \`npx belfry migrate\``,
-    );
-  }
-  if (version === schemaVersionOfCode) return;
-  const newer = (await execute(tx, sql.readLedger, [ownSet])).filter((row) => row.number > schemaVersionOfCode);
-  if (!newer.every(expands)) throw tooNew(ownSet, version, schemaVersionOfCode);
-}
-
-/** @throws DatabaseUnfit when the server is too old, read-only, or (unless allowed) would lose committed rows in a crash. */
-export async function assertServer(
-  tx: Tx,
-  options: { allowLosingCommits?: boolean } = { allowLosingCommits: true },
-): Promise<void> {
-  const [server] = await execute(tx, sql.readServer);
-  if (server === undefined) throw new DatabaseUnfit("the server does not tell its version");
-  if (server.version < 150_000) {
-    throw new DatabaseUnfit(`Postgres ${Math.floor(server.version / 10_000)} is too old: Belfry needs 15 or later`);
-  }
-  if (server.read_only === "on")
-    throw new DatabaseUnfit("this Postgres is read-only: use the writer endpoint in DATABASE_URL");
-  if (server.synchronous_commit === "off" && options.allowLosingCommits !== true) {
-    throw new DatabaseUnfit(
-      "synchronous_commit is off, so a crash of Postgres would lose jobs whose enqueue was answered: " +
-        "set it to on (batching costs far less than this saves)",
-    );
-  }
-}
-
 function assertSame(
   set: string,
   known: readonly { number: number; name: string; checksum: string }[],
@@ -167,12 +117,6 @@ function assertSame(
     }
   }
 }
-
-const tooNew = (set: string, version: number, known: number): DatabaseUnfit =>
-  new DatabaseUnfit(
-    `the database is at schema version ${version} of ${set}, this code knows ${known}: ` +
-      "deploy the newer code, or use a database of this version; an older release goes only with files named NNNN_expand_...",
-  );
 
 async function apply(client: Client, set: string, file: MigrationFile): Promise<void> {
   await inTransaction(client, `migration "${file.name}" of ${set}`, async () => {

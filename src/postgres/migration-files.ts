@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AppDefinition } from "../define/definition.ts";
 import type { Problem } from "../define/problem.ts";
+import { expands } from "./schema-version.ts";
 
 /** One numbered SQL file. */
 export interface MigrationFile {
@@ -13,11 +14,8 @@ export interface MigrationFile {
   readonly sql: string;
 }
 
-/** A bundle that is CommonJS has no address of its own; such a program compares versions and applies no file. */
-const hasUrl = (import.meta as { readonly url?: string }).url !== undefined;
-
 /** The folder of Belfry's own tables. Bundlers look for this very form. */
-export const ownFolder = hasUrl ? fileURLToPath(new URL("./migrations", import.meta.url)) : "";
+export const ownFolder = fileURLToPath(new URL("./migrations", import.meta.url));
 
 /**
  * Files `0001_name.sql` of a folder, by number.
@@ -39,9 +37,6 @@ export function migrationFiles(folder: string): readonly MigrationFile[] {
   }
   return files;
 }
-
-/** Such a file only adds what older code can ignore; its name promises it. */
-export const expands = ({ name }: { readonly name: string }): boolean => /^\d+_expand_/.test(name);
 
 /**
  * Names of files that a stage does not have yet and that a release behind them cannot do without: once one is applied, the

@@ -9,6 +9,8 @@ export class Faults {
   #crash: CrashAt | null = null;
 
   fail(kind: string, error: Error, times: number): void {
+    if (!Number.isInteger(times) || times < 1)
+      throw new RangeError(`times is ${times}; it must be a whole number from 1`);
     const planned = this.#errors.get(kind) ?? [];
     planned.push(...Array.from({ length: times }, () => error));
     this.#errors.set(kind, planned);

@@ -4,6 +4,7 @@ import { createClock, systemRandom } from "../outside/clock.ts";
 import { openConnections } from "../postgres/connect.ts";
 import { createDatabase } from "../postgres/database.ts";
 import { createPostgresStore } from "../postgres/store.ts";
+import type { JobPage } from "../insight/due-jobs.ts";
 import { findJobs } from "../insight/find-jobs.ts";
 import { readRecords } from "../insight/job.ts";
 import { writeKinds } from "../insight/kinds.ts";
@@ -95,7 +96,7 @@ export interface TestSystem extends AsyncDisposable {
 }
 
 /** What a look-up shows at most. */
-const rowsMax = 1_000;
+const rowsMax = 100_000;
 let isOpen = false;
 
 /**
@@ -107,6 +108,9 @@ export async function createTestSystem(options: TestSystemOptions): Promise<Test
   const { apps, stage = "test" } = options;
   const problems = checkApps(apps, stage);
   if (problems.length > 0) throw new DefinitionProblems(problems);
+  const { batchesMax = 1 } = options;
+  if (!Number.isInteger(batchesMax) || batchesMax < 1)
+    throw new RangeError(`batchesMax is ${batchesMax}; it must be a whole number from 1`);
   if (isOpen) throw new Error("a test system is open in this process: dispose it first (await using system = ...)");
   isOpen = true;
   try {
@@ -219,10 +223,15 @@ function lookups(
 ): Pick<TestSystem, "enqueued" | "job" | "run" | "occurrences"> {
   return {
     async enqueued<I>(job: Job<I>) {
-      const states = ["PENDING", "QUEUED", "RETRY_WAIT"] as const;
-      const search = { kind: job.id, states };
-      const { jobs: found } = await findJobs(insight, { search, sort: "newest", cursor: null, limit: rowsMax });
-      const rows = await insight.run(readRecords, { ids: found.map(({ id }) => id), whole: true });
+      const search = { kind: job.id, states: ["PENDING", "QUEUED", "RETRY_WAIT"] as const };
+      const found: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: JobPage = await findJobs(insight, { search, sort: "oldest", cursor, limit: rowsMax });
+        found.push(...page.jobs.map(({ id }) => id));
+        ({ cursor } = page);
+      } while (cursor !== null && found.length < rowsMax);
+      const rows = await insight.run(readRecords, { ids: found, whole: true });
       const jobs = rows.toReversed().map(async ({ id, payload, dueAt, key }) => ({
         id: id as JobId,
         payload: (await opened(job.id, payload as Json)) as I,

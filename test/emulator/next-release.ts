@@ -11,7 +11,7 @@ import { releaseCode } from "../../infra/code.ts";
 import { bundleFunctions } from "../../infra/release.ts";
 import { addStage } from "../../infra/stack.ts";
 import { deploymentOf } from "../../infra/stages.ts";
-import { schemaVersionOfCode } from "../../src/postgres/migrate.ts";
+import { schemaVersionOfCode } from "../../src/postgres/schema-version.ts";
 import { loadApps, project, stages } from "../support/own-project.ts";
 import { topology } from "../../src/stage/topology.ts";
 

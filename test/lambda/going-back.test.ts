@@ -6,7 +6,8 @@ import { Client } from "pg";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { handler } from "../../functions/migrate.ts";
 import { ownFolder } from "../../src/postgres/migration-files.ts";
-import { migrate, schemaVersionOfCode } from "../../src/postgres/migrate.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { schemaVersionOfCode } from "../../src/postgres/schema-version.ts";
 import { blankDatabase } from "../support/database.ts";
 
 /** The function of the release that runs now, called as CloudFormation calls it; newer releases are played by their files. */

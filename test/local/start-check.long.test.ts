@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { schemaVersionOfCode } from "../../src/postgres/migrate.ts";
+import { schemaVersionOfCode } from "../../src/postgres/schema-version.ts";
 import { freshDatabase } from "../support/database.ts";
 import { freshFolder } from "./folder.ts";
 import { writeGreetingApp } from "./greeting-app.ts";

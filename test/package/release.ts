@@ -9,7 +9,7 @@ export async function addMigration(packed: string): Promise<number> {
   const next = globSync("migrations/*.sql", { cwd: folder }).length + 1;
   const name = `${String(next).padStart(4, "0")}_expand_check.sql`;
   writeFileSync(join(folder, "migrations", name), "alter table belfry.job add column check_mark text;\n");
-  const file = join(folder, "migrate.js");
+  const file = join(folder, "schema-version.js");
   const text = readFileSync(file, "utf8");
   const changed = text.replace(/schemaVersionOfCode = \d+/, `schemaVersionOfCode = ${next}`);
   if (changed === text) throw new Error("the package says its schema's version in another way now");

@@ -2,7 +2,7 @@ import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { grantOwnRows } from "../../src/postgres/access.ts";
 import { openConnections } from "../../src/postgres/connect.ts";
-import { assertSchema, assertServer } from "../../src/postgres/migrate.ts";
+import { assertSchema, assertServer } from "../../src/postgres/schema-version.ts";
 import { testStore } from "../support/looks.ts";
 import { freshDatabase } from "../support/database.ts";
 import { archiveTour } from "./archive-tour.ts";

@@ -10,7 +10,7 @@ export const record: Patch = {
 /** What is different in release N+1, for the proof of upgrades: it needs one more migration. */
 export const newer: readonly Patch[] = [
   {
-    file: "/src/postgres/migrate.ts",
+    file: "/src/postgres/schema-version.ts",
     from: "export const schemaVersionOfCode = ",
     to: "export const schemaVersionOfCode = 1 + ",
   },
@@ -35,7 +35,9 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     },
   ],
   /** Tables that are newer are refused, whatever their migrations did. */
-  expand: [{ file: "/src/postgres/migrate.ts", from: "if (!newer.every(expands))", to: "if (newer.length > 0)" }],
+  expand: [
+    { file: "/src/postgres/schema-version.ts", from: "if (!newer.every(expands))", to: "if (newer.length > 0)" },
+  ],
   /** Text that Postgres cannot store gets as far as Postgres. */
   storable: [{ file: "/src/api/body.ts", from: 'refuseUnstorable(value, "");', to: "" }],
   /** A body is parsed whatever its depth and number of names. */

@@ -3,7 +3,8 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { ownFolder } from "../../src/postgres/migration-files.ts";
-import { migrate, schemaVersionOfCode } from "../../src/postgres/migrate.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { schemaVersionOfCode } from "../../src/postgres/schema-version.ts";
 import { letPass } from "./until.ts";
 
 const expand = `

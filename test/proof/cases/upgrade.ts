@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { compressTime } from "../../../src/local/setup/compressed-time.ts";
-import { schemaVersionOfCode } from "../../../src/postgres/migrate.ts";
+import { schemaVersionOfCode } from "../../../src/postgres/schema-version.ts";
 import { createQueue, type LaneQueues } from "../../../src/local/setup/resources.ts";
 import { steadySql } from "../app/steady.ts";
 import { startFleet } from "../fleet.ts";
