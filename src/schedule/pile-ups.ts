@@ -66,13 +66,20 @@ export function peaksOf(
 ): readonly number[] {
   const peaks = Array.from({ length: parts }, () => 0);
   const partMs = (to - from) / parts;
-  const stays = capacity === null ? work.map(({ dueAt, runMs }) => ({ dueAt, end: dueAt + runMs })) : [...startsOf(work, capacity)];
-  const edges = stays.flatMap(({ dueAt, end }) => [[dueAt, 1] as const, [end, -1] as const]).toSorted((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const stays =
+    capacity === null ? work.map(({ dueAt, runMs }) => ({ dueAt, end: dueAt + runMs })) : [...startsOf(work, capacity)];
+  const edges = stays
+    .flatMap(({ dueAt, end }) => [[dueAt, 1] as const, [end, -1] as const])
+    .toSorted((a, b) => a[0] - b[0] || a[1] - b[1]);
   let open = 0;
   for (const [n, [at, change]] of edges.entries()) {
     open += change;
     const until = edges[n + 1]?.[0] ?? at;
-    for (let part = Math.min(parts - 1, Math.floor((at - from) / partMs)); part < parts && from + part * partMs < until; part += 1) {
+    for (
+      let part = Math.min(parts - 1, Math.floor((at - from) / partMs));
+      part < parts && from + part * partMs < until;
+      part += 1
+    ) {
       peaks[part] = Math.max(peaks[part] ?? 0, open);
     }
   }

@@ -72,7 +72,9 @@ describe("the load of a lane", () => {
     expect(loadOf({ times: [], due }, typical, { lanes, span, parts: 6 })).toMatchObject([
       { lane: "push", times: 0, jobs: 178, unknown: 0, expectedMs: 178 * 30 * minute, capacityMs: null, busiest: null },
     ]);
-    expect(loadOf({ times: [], due }, typical, { lanes, span, parts: 6 })[0]?.wanted).toEqual([0, 0, 178, 178, 178, 178]);
+    expect(loadOf({ times: [], due }, typical, { lanes, span, parts: 6 })[0]?.wanted).toEqual([
+      0, 0, 178, 178, 178, 178,
+    ]);
   });
 
   test("is counted by lane, by name; of a kind that has not run only its times are, and of a lane without settings no share", () => {

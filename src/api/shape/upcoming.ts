@@ -46,7 +46,9 @@ export const upcoming = z
         busiest: z
           .object({ at: time, share: z.number().min(0) })
           .nullable()
-          .describe("The part in which the most jobs run or wait for a place at once, of those that the lane runs at once."),
+          .describe(
+            "The part in which the most jobs run or wait for a place at once, of those that the lane runs at once.",
+          ),
         wanted: z
           .array(count)
           .describe("In each of the parts: jobs that run or wait for a place at once, at the most."),
