@@ -197,9 +197,9 @@ export const enSchedules = {
     ofLane: (lane: string, jobs: number, places: number) => `${lane} ${numberText(jobs)}${ofPlaces(places)}`,
     how: "Jobs that run or wait at once; the line is what all lanes run. A click lists what starts then.",
     over: "More than a lane runs",
-    fits: "No lane has more to do at once than it runs.",
+    fits: "No lane is known to have more to do at once than it runs.",
     pilesUp: (lane: string, over: number, places: number, wait: string) =>
-      `${lane} runs ${numberText(places)} at once: ${numberText(over)} more wait, at most ${wait} `,
+      `${lane} runs ${numberText(places)} at once: ${numberText(over)} more wait, at most ${wait}, `,
     others: (count: number) => `${numberText(count)} other lanes`,
     all: "All times",
     notListed: "What starts then is not among the 200 soonest times: choose a shorter span",

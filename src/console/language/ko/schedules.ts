@@ -174,9 +174,9 @@ export const koSchedules: typeof enSchedules = {
     ofLane: (lane, jobs, places) => `${lane} ${numberText(jobs)}개${ofPlaces(places)}`,
     how: "동시에 실행되거나 대기하는 작업입니다. 선은 모든 레인이 동시에 실행하는 수입니다. 누르면 그때 시작되는 것이 나옵니다.",
     over: "레인 용량 초과",
-    fits: "동시에 실행할 수 있는 수를 넘는 레인이 없습니다.",
+    fits: "동시에 실행할 수 있는 수를 넘는다고 알려진 레인이 없습니다.",
     pilesUp: (lane, over, places, wait) =>
-      `${lane} 레인은 동시에 ${numberText(places)}개를 실행합니다. ${numberText(over)}개가 더 대기하며 최대 ${wait} 걸립니다 `,
+      `${lane} 레인은 동시에 ${numberText(places)}개를 실행합니다. ${numberText(over)}개가 더 대기하며 최대 ${wait} 걸립니다. `,
     others: (count) => `다른 레인 ${numberText(count)}개`,
     all: "모든 시각",
     notListed: "그때 시작되는 것은 가장 가까운 시각 200개 안에 없습니다. 더 짧은 기간을 고르세요",
