@@ -184,16 +184,4 @@ const loadColumnsOf = (onLane: (lane: string) => void): readonly Column<Load>[] 
     cell: ({ expectedMs, capacityMs }) =>
       capacityMs === null ? <Nothing /> : `${Math.round((expectedMs / Math.max(1, capacityMs)) * 1_000) / 10} %`,
   },
-  {
-    name: loadColumns.busiest,
-    isNamed: true,
-    cell: ({ busiest }) =>
-      busiest === null ? (
-        <Nothing />
-      ) : (
-        <>
-          <Time at={busiest.at} /> {`${Math.round(busiest.share * 100)} %`}
-        </>
-      ),
-  },
 ];

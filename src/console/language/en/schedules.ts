@@ -216,7 +216,7 @@ export const enSchedules = {
     firstDue: "First due",
     lastDue: "Last due",
     load: "Expected work",
-    loadColumns: { times: "Times", work: "Work", share: "Of its capacity", busiest: "Busiest time" },
+    loadColumns: { times: "Times", work: "Work", share: "Of its capacity" },
     unknown: (count: number) => `${numberText(count)} of unknown length`,
   },
 };

@@ -193,7 +193,7 @@ export const koSchedules: typeof enSchedules = {
     firstDue: "처음 예정",
     lastDue: "마지막 예정",
     load: "예상 작업량",
-    loadColumns: { times: "시각", work: "작업량", share: "용량 대비", busiest: "가장 붐비는 때" },
+    loadColumns: { times: "시각", work: "작업량", share: "용량 대비" },
     unknown: (count) => `길이를 모르는 것 ${numberText(count)}개`,
   },
 };
