@@ -61,8 +61,14 @@ describe("the load of a lane", () => {
     expect(loadOf({ times, due: [] }, typical, { lanes, span, parts: 6 })).toEqual([
       {
         lane: "default",
-        ...{ times: 15, jobs: 0, unknown: 0, expectedMs: 450 * minute, capacityMs: 10 * hour },
-        ...{ busiest: { at: at(20), share: 1.3 }, wanted: [1, 1, 13, 12, 12, 11], pileUp },
+        times: 15,
+        jobs: 0,
+        unknown: 0,
+        expectedMs: 450 * minute,
+        capacityMs: 10 * hour,
+        busiest: { at: at(20), share: 1.3 },
+        wanted: [1, 1, 13, 12, 12, 11],
+        pileUp,
       },
     ]);
   });
