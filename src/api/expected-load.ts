@@ -5,7 +5,9 @@ import { hourMs, iso } from "../machine/units.ts";
 import { insightLimits } from "../insight/insight-limits.ts";
 import type { ScheduleRow } from "../machine/schedule.ts";
 import { percentilesOf, readKindHours } from "../insight/kind-figures.ts";
+import { type DueWork, peaksOf, pileUpsOf } from "../schedule/pile-ups.ts";
 import type { ApiOptions } from "./options.ts";
+import { pileUpJson } from "./simulation.ts";
 import type { UpcomingReply } from "./shape/upcoming.ts";
 
 /** A time that a schedule will have. */
@@ -53,7 +55,7 @@ export function loadOf(
   typical: ReadonlyMap<string, number>,
   { lanes, span, parts }: { readonly lanes: ApiOptions["lanes"]; readonly span: Span; readonly parts: number },
 ): UpcomingReply["lanes"] {
-  const partMs = (span.to - span.from) / parts;
+  const runMs = (kind: string): number => typical.get(kind) ?? 0;
   const byLane = Map.groupBy(times, ({ row }) => row.spec.job.lane);
   const dueByLane = Map.groupBy(due, ({ lane }) => lane);
   return [...new Set([...byLane.keys(), ...dueByLane.keys()])]
@@ -62,15 +64,12 @@ export function loadOf(
       const [coming, waiting] = [byLane.get(lane) ?? [], dueByLane.get(lane) ?? []];
       const settings = lanes.find(({ name }) => name === lane);
       const atOnce = settings === undefined ? null : settings.concurrency * settings.batchSize;
-      const work = Array.from({ length: parts }, () => 0);
-      for (const { at, row } of coming) {
-        const part = Math.min(parts - 1, Math.floor((at - span.from) / partMs));
-        work[part] = (work[part] ?? 0) + (typical.get(row.spec.job.kind) ?? 0);
-      }
-      for (const { part, kind, jobs } of waiting) work[part] = (work[part] ?? 0) + jobs * (typical.get(kind) ?? 0);
       const unknown = waiting.filter(({ kind }) => !typical.has(kind));
-      const most = Math.max(...work);
-      const busiest = { at: iso(span.from + work.indexOf(most) * partMs), share: most / ((atOnce ?? 1) * partMs) };
+      const work = workOf({ times: coming, due: waiting }, runMs);
+      const wanted = peaksOf(work, atOnce, { ...span, parts });
+      const most = Math.max(...wanted);
+      const busiestAt = iso(span.from + (wanted.indexOf(most) * (span.to - span.from)) / parts);
+      const [pileUp = null] = atOnce === null ? [] : pileUpsOf(work, atOnce).toSorted((a, b) => b.over - a.over);
       return {
         lane,
         times: coming.length,
@@ -78,12 +77,32 @@ export function loadOf(
         unknown:
           coming.filter(({ row }) => !typical.has(row.spec.job.kind)).length +
           unknown.reduce((sum, { jobs }) => sum + jobs, 0),
-        expectedMs: work.reduce((sum, each) => sum + each, 0),
+        expectedMs:
+          coming.reduce((sum, { row }) => sum + runMs(row.spec.job.kind), 0) +
+          waiting.reduce((sum, { kind, jobs }) => sum + jobs * runMs(kind), 0),
         capacityMs: atOnce === null ? null : atOnce * (span.to - span.from),
-        busiest: atOnce === null || most === 0 ? null : busiest,
+        busiest: atOnce === null || most === 0 ? null : { at: busiestAt, share: most / atOnce },
+        wanted: [...wanted],
+        pileUp: pileUp && pileUpJson(pileUp),
       };
     });
 }
+
+/** In the order in which it is due. A job of unknown length takes a moment; those of a group come evenly from its first to its last. */
+const workOf = ({ times, due }: Work, runMs: (kind: string) => number): readonly DueWork[] =>
+  [
+    // A schedule with its own rule has a task, and no place of the lane.
+    ...times.flatMap(({ at, row: { spec } }) =>
+      spec.launch === "tick" ? [{ dueAt: at, runMs: Math.max(1, runMs(spec.job.kind)) }] : [],
+    ),
+    ...due.flatMap(({ kind, jobs, firstAt, lastAt }) => {
+      const [first, last] = [Date.parse(firstAt), Date.parse(lastAt)];
+      const own = Math.max(1, runMs(kind));
+      return Array.from({ length: jobs }, (_, n) => {
+        return { dueAt: first + ((last - first) * n) / Math.max(1, jobs - 1), runMs: own };
+      });
+    }),
+  ].toSorted((a, b) => a.dueAt - b.dueAt);
 
 /** Times that find the cap of their kind full, if those before take as long as usual. In the order of the times. */
 export function cappedOf(

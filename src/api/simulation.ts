@@ -5,7 +5,7 @@ import { insightLimits } from "../insight/insight-limits.ts";
 import type { Instant } from "../machine/job.ts";
 import type { ScheduleSpec } from "../machine/schedule.ts";
 import { dayMs, iso, minuteMs } from "../machine/units.ts";
-import { pileUpsOf } from "../schedule/pile-ups.ts";
+import { type PileUp, pileUpsOf } from "../schedule/pile-ups.ts";
 import { simulate, type SimulatedTime } from "../schedule/simulate.ts";
 import type { LaneLimits } from "./options.ts";
 import { HttpProblem } from "./problem.ts";
@@ -82,9 +82,7 @@ export function simulationOf(
           times: work.length,
           workMs: work.reduce((sum, each) => sum + each.runMs, 0),
           capacity,
-          pileUps: pileUps.slice(0, shownMax).map(({ from: since, drainsAt, overAt, ...pileUp }) => {
-            return { ...pileUp, from: iso(since), drainsAt: iso(drainsAt), overAt: iso(overAt) };
-          }),
+          pileUps: pileUps.slice(0, shownMax).map(pileUpJson),
           isMore: pileUps.length > shownMax,
         };
       }),
@@ -94,6 +92,10 @@ export function simulationOf(
     isMore: notRun.length > shownMax || moved.length > shownMax,
   };
 }
+
+export const pileUpJson = ({ from, drainsAt, overAt, ...pileUp }: PileUp) => {
+  return { ...pileUp, from: iso(from), drainsAt: iso(drainsAt), overAt: iso(overAt) };
+};
 
 function allTimes(...of: Parameters<typeof simulate>): readonly SimulatedTime[] {
   try {

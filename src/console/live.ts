@@ -1,6 +1,5 @@
 import { type Signal, signal } from "@preact/signals";
 import type { RejectedSave } from "../api/saves.ts";
-import type { JobReply } from "../api/shape/job.ts";
 import { type StreamMessage, readMessages } from "./stream.ts";
 
 /**
@@ -9,20 +8,9 @@ import { type StreamMessage, readMessages } from "./stream.ts";
  */
 export type Connection = "connecting" | "live" | "stale" | "paused";
 
-/** One change of a job's state, as the stream sends it. */
-export interface JobChange {
-  readonly id: string;
-  readonly job: string;
-  readonly kind: string | null;
-  readonly at: string;
-  readonly to: string;
-}
-
 export const connection = signal<Connection>("connecting");
 /** When something was last heard, by this machine's clock; null before the first time. */
 export const heardAt = signal<number | null>(null);
-/** The newest change of each job, the newest first. */
-export const feed = signal<readonly JobChange[]>([]);
 /** Goes up when something changed in the system, at most once a second: lists ask again. */
 export const changes = signal(0);
 /** The same for what costs more to ask: at most every ten seconds. */
@@ -37,8 +25,6 @@ export function afterwards(of: Signal<number>, tell: () => void): () => void {
   return of.subscribe((value) => value !== begun && tell());
 }
 
-const feedRowsMax = 200;
-const rememberedIdsMax = 5_000;
 /** The stream says something each second. */
 const staleAfterMs = 3_000;
 const silenceMs = 6_000;
@@ -49,7 +35,6 @@ let lastId: string | null = null;
 let pauseMs = 0;
 let failures = 0;
 let open: AbortController | null = null;
-const seen = new Set<string>();
 
 /** Starts listening, and stops while the page is hidden. */
 export function followChanges(): void {
@@ -136,28 +121,11 @@ async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"e
   }
 }
 
-/** Events may come again after a reconnect: each counts once. After a gap or at the start everything is loaded again. */
+/** At the start the page has just asked: it asks again in ten seconds, for what changed before the stream began. */
 function take({ event, data }: StreamMessage): void {
   if (event === "save") rejectedSave.value = JSON.parse(data) as RejectedSave | null;
-  if (event === "snapshot") begin(data);
-  if (event === "snapshot" || event === "gap") announce();
-  if (event !== "job") return;
-  const change = JSON.parse(data) as JobChange;
-  if (seen.has(change.id)) return;
-  seen.add(change.id);
-  if (seen.size > rememberedIdsMax) seen.delete(seen.values().next().value ?? "");
-  feed.value = [change, ...feed.value.filter(({ job }) => job !== change.job)].slice(0, feedRowsMax);
-  announce();
-}
-
-/** Begins with the newest jobs, so that a new page does not look empty. */
-function begin(data: string): void {
-  if (feed.value.length > 0) return;
-  const { jobs } = JSON.parse(data) as { readonly jobs: readonly JobReply[] };
-  const stands = jobs.map(({ id, kind, state, createdAt, startedAt, finishedAt }) => {
-    return { id: `job ${id}`, job: id, kind, at: finishedAt ?? startedAt ?? createdAt, to: state };
-  });
-  feed.value = stands.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  if (event === "snapshot") nextSlow ??= setTimeout(announce, slowMs);
+  if (event === "job" || event === "gap") announce();
 }
 
 const gatherMs = 500;

@@ -16,18 +16,25 @@ export interface DueWork {
   readonly runMs: number;
 }
 
-/** `work` in the order in which it is due. */
-export function pileUpsOf(work: readonly DueWork[], capacity: number): readonly PileUp[] {
-  const found: PileUp[] = [];
+/** When each starts and ends: `work` is in the order in which it is due. */
+function* startsOf(work: readonly DueWork[], capacity: number) {
   /** When each place is free again, the earliest first. */
   const freeAt: Instant[] = [];
-  /** Of those that waited, in order; those before `begun` have started. */
-  let starts: Instant[] = [];
-  let begun = 0;
   for (const { dueAt, runMs } of work) {
     const free = freeAt.length < capacity ? dueAt : (freeAt.shift() ?? dueAt);
     const start = Math.max(dueAt, free);
     insert(freeAt, start + runMs);
+    yield { dueAt, start, end: start + runMs };
+  }
+}
+
+/** `work` in the order in which it is due. */
+export function pileUpsOf(work: readonly DueWork[], capacity: number): readonly PileUp[] {
+  const found: PileUp[] = [];
+  /** Of those that waited, in order; those before `begun` have started. */
+  let starts: Instant[] = [];
+  let begun = 0;
+  for (const { dueAt, start } of startsOf(work, capacity)) {
     if (start === dueAt) continue;
     let open = found.at(-1);
     if (open === undefined || open.drainsAt < dueAt) {
@@ -46,6 +53,37 @@ export function pileUpsOf(work: readonly DueWork[], capacity: number): readonly 
     };
   }
   return found;
+}
+
+/**
+ * How many at once run or wait for a place, at the most, in each of `parts` equal parts of a span. `work` as above; all
+ * start when they are due where no capacity is known.
+ */
+export function peaksOf(
+  work: readonly DueWork[],
+  capacity: number | null,
+  { from, to, parts }: { readonly from: Instant; readonly to: Instant; readonly parts: number },
+): readonly number[] {
+  const peaks = Array.from({ length: parts }, () => 0);
+  const partMs = (to - from) / parts;
+  const stays =
+    capacity === null ? work.map(({ dueAt, runMs }) => ({ dueAt, end: dueAt + runMs })) : [...startsOf(work, capacity)];
+  const edges = stays
+    .flatMap(({ dueAt, end }) => [[dueAt, 1] as const, [end, -1] as const])
+    .toSorted((a, b) => a[0] - b[0] || a[1] - b[1]);
+  let open = 0;
+  for (const [n, [at, change]] of edges.entries()) {
+    open += change;
+    const until = edges[n + 1]?.[0] ?? at;
+    for (
+      let part = Math.min(parts - 1, Math.floor((at - from) / partMs));
+      part < parts && from + part * partMs < until;
+      part += 1
+    ) {
+      peaks[part] = Math.max(peaks[part] ?? 0, open);
+    }
+  }
+  return peaks;
 }
 
 function insert(sorted: Instant[], value: Instant): void {

@@ -53,19 +53,33 @@ describe("the load of a lane", () => {
   const span = { from: midnight, to: midnight + hour };
   const typical = new Map([["work", 30 * minute]]);
 
-  test("is its work beside what it can do, with the part that has the most", () => {
-    const found = loadOf({ times: coming([0, 20, 22, 25, 59]), due: [] }, typical, { lanes, span, parts: 6 });
-    const busiest = { at: new Date(midnight + 20 * minute).toISOString(), share: (3 * 30) / (10 * 10) };
-    expect(found).toEqual([
-      { lane: "default", times: 5, jobs: 0, unknown: 0, expectedMs: 150 * minute, capacityMs: 10 * hour, busiest },
+  const at = (minutes: number): string => new Date(midnight + minutes * minute).toISOString();
+
+  test("is its work and how many run or wait at once, beside what it can do, with what waits for a place", () => {
+    const times = coming([0, 20, ...Array.from({ length: 11 }, () => 22), 59, 60]);
+    const pileUp = { from: at(22), drainsAt: at(52), over: 3, overAt: at(22), longestWaitMs: 30 * minute };
+    expect(loadOf({ times, due: [] }, typical, { lanes, span, parts: 6 })).toEqual([
+      {
+        lane: "default",
+        times: 15,
+        jobs: 0,
+        unknown: 0,
+        expectedMs: 450 * minute,
+        capacityMs: 10 * hour,
+        busiest: { at: at(20), share: 1.3 },
+        wanted: [1, 1, 13, 12, 12, 11],
+        pileUp,
+      },
     ]);
   });
 
   test("counts jobs that exist and wait for a time, each as long as its kind usually takes", () => {
-    const at = new Date(midnight + 25 * minute).toISOString();
-    const due = [{ schedule: null, kind: "work", lane: "push", part: 2, jobs: 178, firstAt: at, lastAt: at }];
-    expect(loadOf({ times: [], due }, typical, { lanes, span, parts: 6 })).toEqual([
+    const due = [{ schedule: null, kind: "work", lane: "push", part: 2, jobs: 178, firstAt: at(21), lastAt: at(29) }];
+    expect(loadOf({ times: [], due }, typical, { lanes, span, parts: 6 })).toMatchObject([
       { lane: "push", times: 0, jobs: 178, unknown: 0, expectedMs: 178 * 30 * minute, capacityMs: null, busiest: null },
+    ]);
+    expect(loadOf({ times: [], due }, typical, { lanes, span, parts: 6 })[0]?.wanted).toEqual([
+      0, 0, 178, 178, 178, 178,
     ]);
   });
 
@@ -76,9 +90,9 @@ describe("the load of a lane", () => {
       ...coming([60], rowOf("a", "work", "another")),
     ];
     const none = { capacityMs: null, busiest: null };
-    expect(loadOf({ times, due: [] }, typical, { lanes, span, parts: 6 })).toEqual([
+    expect(loadOf({ times, due: [] }, typical, { lanes, span, parts: 6 })).toMatchObject([
       { lane: "another", times: 1, jobs: 0, unknown: 0, expectedMs: 30 * minute, ...none },
-      { lane: "default", times: 1, jobs: 0, unknown: 1, expectedMs: 0, capacityMs: 10 * hour, busiest: null },
+      { lane: "default", times: 1, jobs: 0, unknown: 1, expectedMs: 0, capacityMs: 10 * hour, busiest: { share: 0.1 } },
       { lane: "old", times: 2, jobs: 0, unknown: 0, expectedMs: 60 * minute, ...none },
     ]);
   });

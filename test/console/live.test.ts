@@ -8,47 +8,28 @@ import { describeInBrowser } from "./in-browser.ts";
 
 await describeInBrowser("the live page", (its) => {
   const { open, at } = its;
-  const rows = (page: Page) => page.getByRole("region", { name: "Live events" }).getByRole("listitem");
   let newest = "";
   /** A change of state: a new job. */
   const change = async (): Promise<void> => {
     const [made] = await its.api.client.enqueue(definitionOf(ping), [{ payload: undefined }]);
     newest = made?.id ?? "";
   };
+  const shown = (page: Page) => page.getByRole("link", { name: `#${newest}` }).waitFor();
 
   // The server learns a little later that the page of the test before is gone.
   beforeEach(() => until("no page listens", () => its.api.streams.listeners() === 0));
 
-  test("a page that was just opened shows the newest jobs, and of each change once", async () => {
-    const { page } = await open();
-    await page.goto(at("/"));
-    await rows(page).getByText("#440").waitFor();
-    await change();
-    await rows(page).getByText(`#${newest}`, { exact: true }).waitFor();
-    expect(await rows(page).getByText(`#${newest}`, { exact: true }).count()).toBe(1);
-  });
-
-  test("a stream that is cut 100 times shows every event once", async () => {
-    const { page, problems } = await open();
-    await page.goto(at("/"));
-    await until("the page listens", () => its.api.streams.listeners() > 0);
-    // With its row the page has all that came before it.
-    await change();
-    await rows(page).getByText(`#${newest}`, { exact: true }).waitFor();
-    await page.evaluate(noteEvents);
-    for (let cut = 0; cut < 100; cut += 1) {
+  test("a stream that is cut ten times shows every change", async () => {
+    const { page, problems } = await its.visit("/jobs", "Last error");
+    for (let cut = 0; cut < 10; cut += 1) {
       await until("the page listens", () => its.api.streams.listeners() > 0);
-      await change();
       its.api.streams.cut();
       await change();
+      await shown(page);
     }
-    await until("everything was shown", async () => (await page.evaluate("window.seen.length")) === 200);
-    const seen = (await page.evaluate("window.seen")) as string[];
-    expect(new Set(seen).size).toBe(200);
-    expect(its.api.streams.resumed.filter((id) => id !== null).length).toBeGreaterThanOrEqual(99);
+    expect(its.api.streams.resumed.filter((id) => id !== null).length).toBeGreaterThanOrEqual(9);
     expect(problems).toEqual([]);
-    // A hundred reconnects, which on a slow machine take longer than any other test.
-  }, 300_000);
+  });
 
   test("a page whose stream stays away says that it may be old, and that it is live again", async () => {
     const { page } = await open();
@@ -66,25 +47,24 @@ await describeInBrowser("the live page", (its) => {
     its.api.streams.endsAtOnce = true;
     onTestFinished(() => void (its.api.streams.endsAtOnce = false));
     const { page, problems } = await open();
-    await page.goto(at("/"));
+    await page.goto(at("/jobs"));
     const before = its.api.streams.resumed.length;
     await until("it has asked again", () => its.api.streams.resumed.length > before + 3);
     await change();
-    await rows(page).getByText(`#${newest}`, { exact: true }).waitFor();
+    await shown(page);
     await page.getByText("Live", { exact: true }).first().waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
     expect(problems).toEqual([]);
   });
 
   test("a hidden tab stops listening, and catches up when it is looked at again", async () => {
-    const { page } = await open();
-    await page.goto(at("/"));
+    const { page } = await its.visit("/jobs", "Last error");
     await until("it listens", () => its.api.streams.listeners() === 1);
     await page.evaluate(hide(true));
     await until("it stopped", () => its.api.streams.listeners() === 0);
     await change();
     await page.evaluate(hide(false));
-    await page.getByRole("region", { name: "Live events" }).getByText(`#${newest}`, { exact: true }).waitFor();
+    await shown(page);
     expect(its.api.streams.listeners()).toBe(1);
   });
 
@@ -99,17 +79,6 @@ await describeInBrowser("the live page", (its) => {
     await page.getByText("The save of jobs/hello.ts cannot be used").waitFor({ state: "detached" });
   });
 });
-
-/** The list shows the newest only: every row that ever appeared in it is noted. */
-const noteEvents = `
-  window.seen = [];
-  const known = new Set([...document.querySelectorAll(".feed li")]);
-  new MutationObserver(() => {
-    for (const row of document.querySelectorAll(".feed li")) {
-      if (!known.has(row)) { known.add(row); window.seen.push(row.querySelector("a").textContent); }
-    }
-  }).observe(document.querySelector("main"), { childList: true, subtree: true });
-`;
 
 const hide = (isHidden: boolean): string => `
   Object.defineProperty(document, "hidden", { configurable: true, get: () => ${isHidden} });

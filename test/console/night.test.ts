@@ -44,12 +44,15 @@ await describeInBrowser("the night", (its) => {
     const { page } = await its.open();
     const asked: string[] = [];
     page.on("request", (request) => request.resourceType() === "fetch" && asked.push(new URL(request.url()).pathname));
+    await page.clock.install();
     await page.goto(its.at("/?by=lane"));
     const row = page.getByRole("row").filter({ hasText: "mail" }).first();
     await row.locator(".gantt-bar").first().waitFor();
     expect(await row.locator(".gantt-bar").count()).toBeGreaterThan(20);
     expect(await row.textContent()).toMatch(/54 \/ [\d,]+$/);
-    expect([...new Set(asked)].toSorted()).toEqual(["/audits", "/events", "/night", "/summary"]);
+    await page.getByText("Live", { exact: true }).first().waitFor();
+    await page.clock.runFor(3_000);
+    expect(asked.toSorted()).toEqual(["/audits", "/events", "/night", "/summary"]);
     await row
       .getByRole("link", { name: /\d+ failed/ })
       .first()

@@ -4,6 +4,7 @@ import type { OccurrenceCountsReply } from "../../src/insight/occurrence-counts.
 import { openApi } from "../api/harness.ts";
 import { describeInBrowser } from "./in-browser.ts";
 import { past } from "./past.ts";
+import { ago, insert, jobRow, planting } from "./planted-console.ts";
 
 type Quarter = OccurrenceCountsReply["quarters"][number];
 
@@ -92,6 +93,54 @@ await describeInBrowser("pictures", (its) => {
     await failed.click();
     await page.waitForURL(/\/console\/jobs\/\d+$/);
     await page.getByText("MISMATCH").first().waitFor();
+  });
+
+  test("of two hundred tasks in thirty runs those in view are drawn, and arrow keys reach the others", async () => {
+    const { page } = await its.open();
+    const all = Array.from({ length: 200 }, (_, n) => n);
+    const run = {
+      key: "k",
+      state: "DONE",
+      createdAt: ago(60),
+      jobs: all.map(String),
+      states: all.map(() => "SUCCESS"),
+    };
+    const runs = all.slice(0, 30).map((id) => ({ id: String(id), ...run }));
+    await page.route(
+      (url) => url.pathname === "/runs/8/matrix",
+      (route) => route.fulfill({ json: { tasks: all.map((n) => `task-${n}`), runs, isMore: false } }),
+    );
+    await page.goto(its.at("/runs/8?view=matrix"));
+    await page.locator(".heat .square").first().focus();
+    expect(await page.locator(".heat .square").count()).toBeLessThan(2_000);
+    for (let row = 0; row < 60; row += 1) await page.keyboard.press("ArrowDown");
+    await page.getByRole("status").getByText("task-59 #0: Success").waitFor();
+  });
+
+  test("the load to come names the lane that has more than it runs, and a column lists what starts then", async () => {
+    const due = { kind: "export-report", lane: "default", due_at: ago(-1_200) };
+    await planting(its.api, (client) =>
+      insert(
+        client,
+        "job",
+        Array.from({ length: 30 }, (_, n) => jobRow(7_000 + n, "PENDING", due)),
+      ),
+    );
+    const { page, problems } = await its.visit("/upcoming", "Load to come");
+    await page.getByText(/default runs 20 at once: 1[01] more wait, at most \d+ ms/).waitFor();
+    const column = page.getByRole("link", { name: /default 3[01] of 20/ });
+    expect(
+      await column.locator("i").evaluateAll((all) => all.filter(({ style }) => /repeat/.test(style.background)).length),
+    ).toBe(1);
+    await column.focus();
+    await page.keyboard.press("ArrowLeft");
+    const said = await page.locator(".load [role=status]").textContent();
+    expect(said).toMatch(/^\d\d:\d\d – \d\d:\d\d: \d times? · default 1 of 20$/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "All times" }).waitFor();
+    const rows = page.getByRole("table", { name: "Time line" }).locator("tbody .row");
+    expect((await rows.allTextContents()).join()).toMatch(/^[^,]*sweep[^,]*(,[^,]*outbox-retry[^,]*)?$/);
+    expect(problems).toEqual([]);
   });
 
   test("the figures of a kind lead to how many attempts took how long", async () => {

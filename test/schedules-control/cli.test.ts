@@ -41,7 +41,7 @@ test("what comes up is shown with its risks, the load beside the capacity, and b
   expect(out).toContain("2026-11-21 08:10:00\tin 10m\tping-often\tping\tdefault\tpaused: will be skipped");
   expect(out).toContain("2026-11-21 08:20:00\tin 20m\tping-often\tping\tdefault\t\n");
   expect(out).toContain(
-    "LANE\tTIMES\tEXPECTED WORK\tCAPACITY\tBUSIEST\ndefault\t5\t0s and 5 of unknown length\t20h\t\n",
+    "LANE\tTIMES\tEXPECTED WORK\tCAPACITY\tBUSIEST\ndefault\t5\t0s and 5 of unknown length\t20h\t5 % at 2026-11-21 08:20:00\n",
   );
   expect((await belfry("schedules", "upcoming", "--lane", "mail")).out).toBe("nothing is scheduled in this span\n");
   expect(

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { expect, inject, test } from "vitest";
 import { registry } from "../../src/define/definition.ts";
 import { specsOf } from "../../src/schedule/install-schedules.ts";
-import { type DueWork, type PileUp, pileUpsOf } from "../../src/schedule/pile-ups.ts";
+import { type DueWork, type PileUp, peaksOf, pileUpsOf } from "../../src/schedule/pile-ups.ts";
 import { simulate } from "../../src/schedule/simulate.ts";
 import { ledgerRows, simulatedRows } from "./simulated-ledger.ts";
 import { aSpec, hour } from "./spec.ts";
@@ -53,7 +53,8 @@ test("more times than may be looked at are refused, and no more than these are m
 });
 
 /** Second by second: what ended leaves, what is due comes, and what came first starts while there is a place. */
-function pileUpsByHand(all: readonly DueWork[], capacity: number): readonly PileUp[] {
+function pileUpsByHand(all: readonly DueWork[], capacity: number) {
+  const wanted: number[] = [];
   const found: PileUp[] = [];
   let running: number[] = [];
   const queue: DueWork[] = [];
@@ -72,21 +73,23 @@ function pileUpsByHand(all: readonly DueWork[], capacity: number): readonly Pile
     }
     if (queue.length > 0 && !isOpen) found.push({ from: now, drainsAt: now, over: 0, overAt: now, longestWaitMs: 0 });
     isOpen = queue.length > 0;
+    wanted.push(running.length + queue.length);
     const open = found.at(-1);
     if (open !== undefined && queue.length > open.over)
       found[found.length - 1] = { ...open, over: queue.length, overAt: now };
   }
-  return found;
+  return { found, peaks: Array.from({ length: 40 }, (_, n) => Math.max(...wanted.slice(10 * n, 10 * n + 10))) };
 }
 
-test("pile-ups are those that a count second by second finds", () => {
+test("pile-ups and peaks are those that a count second by second finds", () => {
   const due = fc.record({ dueAt: fc.integer({ min: 0, max: 40 }), runMs: fc.integer({ min: 1, max: 9 }) });
   let piled = 0;
   fc.assert(
     fc.property(fc.array(due, { maxLength: 40 }), fc.integer({ min: 1, max: 4 }), (all, capacity) => {
       const inOrder = all.toSorted((a, b) => a.dueAt - b.dueAt);
       const found = pileUpsOf(inOrder, capacity);
-      expect(found).toEqual(pileUpsByHand(inOrder, capacity));
+      const peaks = peaksOf(inOrder, capacity, { from: 0, to: 400, parts: 40 });
+      expect({ found, peaks }).toEqual(pileUpsByHand(inOrder, capacity));
       piled += found.length;
     }),
     { numRuns: 500 },

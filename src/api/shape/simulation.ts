@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { count, time } from "../../insight/atoms.ts";
 
-const pileUp = z.object({
+export const pileUp = z.object({
   from: time,
   drainsAt: time.describe("When the last job that waited starts."),
   over: count.describe("Jobs that wait for a place at once, at the most."),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { count, time } from "../../insight/atoms.ts";
 import { dueGroup } from "../../insight/due-soon.ts";
+import { pileUp } from "./simulation.ts";
 
 /** What will be started in a span of time, all schedules together. */
 export const upcoming = z
@@ -45,7 +46,13 @@ export const upcoming = z
         busiest: z
           .object({ at: time, share: z.number().min(0) })
           .nullable()
-          .describe("The part with the most work, of what the lane can do in it."),
+          .describe(
+            "The part in which the most jobs run or wait for a place at once, of those that the lane runs at once.",
+          ),
+        wanted: z
+          .array(count)
+          .describe("In each of the parts: jobs that run or wait for a place at once, at the most."),
+        pileUp: pileUp.nullable().describe("When more are due than it runs at once: the one in which the most wait."),
       }),
     ),
     apps: z.array(z.string()).describe("Those of this release, by which it may be filtered."),

@@ -1,4 +1,4 @@
-import { Bars, Card, Loaded } from "../parts/index.ts";
+import { Card, Loaded } from "../parts/index.ts";
 import type { KindFigureListReply } from "../../insight/kind-figures.ts";
 import { numberText } from "../language/number.ts";
 import { words } from "../language/words.ts";
@@ -39,6 +39,7 @@ type Picture = (typeof pictures)[number];
 
 function Histogram({ row, of, figures, title }: Picture & { readonly row: Row }) {
   const steps = row.spread ?? [];
+  const most = Math.max(4, ...steps.map((step) => step[of]));
   const spread = row.now[figures];
   const marks = new Map<number, string>();
   for (const name of ["p50", "p95", "p99"] as const) {
@@ -50,19 +51,28 @@ function Histogram({ row, of, figures, title }: Picture & { readonly row: Row })
   const text = spread === null ? words.kinds.nothing : percentilesText(spread);
   return (
     <Card title={`${row.kind ?? row.lane}: ${title}`} about={text}>
-      <Bars
-        label={`${title}: ${text}. ${steps.map((step, at) => `${rangeOf(at)}: ${numberText(step[of])}`).join(", ")}`}
-        values={steps.map((step) => step[of])}
-        titleOf={(value, index) => `${rangeOf(index)}: ${words.kinds.attempts(value)}`}
-        marks={marks}
-        axis={
-          <p class="line bars-ends">
-            <span>{durationText(steps[0]?.fromMs ?? 0)}</span>
-            <span class="space" />
-            <span>{durationText(steps.at(-1)?.toMs ?? 0)}</span>
-          </p>
-        }
-      />
+      <div
+        class="bars"
+        role="img"
+        aria-label={`${title}: ${text}. ${steps.map((step, at) => `${rangeOf(at)}: ${numberText(step[of])}`).join(", ")}`}
+      >
+        <span class="bars-most">{numberText(most)}</span>
+        {steps.map((step, at) => (
+          <i
+            key={at}
+            class={marks.has(at) ? "bar marked" : "bar"}
+            title={`${rangeOf(at)}: ${words.kinds.attempts(step[of])}`}
+            style={{ "--height": `${(step[of] / most) * 100}%` }}
+          >
+            <small>{marks.get(at)}</small>
+          </i>
+        ))}
+      </div>
+      <p class="line bars-ends">
+        <span>{durationText(steps[0]?.fromMs ?? 0)}</span>
+        <span class="space" />
+        <span>{durationText(steps.at(-1)?.toMs ?? 0)}</span>
+      </p>
     </Card>
   );
 }

@@ -1,7 +1,5 @@
-import type { ComponentChildren } from "preact";
 import { isNarrow } from "../narrow.ts";
 import { clockZone, partsOf } from "../time.ts";
-import { numberText } from "../language/number.ts";
 
 /** One scale of time for all that is drawn over it, in milliseconds. */
 export interface TimeScale {
@@ -68,36 +66,3 @@ export const Axis = ({ span }: { readonly span: TimeScale }) => (
     )}
   </span>
 );
-
-interface BarsProps {
-  readonly label: string;
-  readonly values: readonly number[];
-  /** Of a value, read out under the pointer. */
-  readonly titleOf: (value: number, index: number) => string;
-  /** Written above some of them. */
-  readonly marks?: ReadonlyMap<number, string>;
-  readonly axis: ComponentChildren;
-}
-
-/** Amounts on one scale, with the largest named. */
-export function Bars({ label, values, titleOf, marks = new Map(), axis }: BarsProps) {
-  const most = Math.max(4, ...values);
-  return (
-    <>
-      <div class="bars" role="img" aria-label={label}>
-        <span class="bars-most">{numberText(most)}</span>
-        {values.map((value, index) => (
-          <i
-            key={index}
-            class={marks.has(index) ? "bar marked" : "bar"}
-            title={titleOf(value, index)}
-            style={{ "--height": `${(value / most) * 100}%` }}
-          >
-            <small>{marks.get(index)}</small>
-          </i>
-        ))}
-      </div>
-      {axis}
-    </>
-  );
-}

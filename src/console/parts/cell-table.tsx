@@ -32,12 +32,17 @@ interface CellTableProps {
   readonly widths?: readonly [row: string, cell: string];
 }
 
+/** Of more rows only those in view exist, each as high as the style sheet says. */
+const wholeMax = 40;
+const rowPixels = 24;
+
 /** Outcomes as cells, each a link: rows of one thing, columns of time. */
 export const CellTable = ({ title, how, names: [row, cells], rows, widths = ["84px", "1fr"] }: CellTableProps) => (
   <Picture look="heat" how={how} style={{ "--cell": widths[1] }}>
     <DataTable
       label={title}
       rows={rows}
+      {...(rows.length > wholeMax ? { height: rowPixels } : {})}
       idOf={({ id }) => id}
       columns={[
         { name: row, width: widths[0], class: "cut", title: ({ id }) => id, cell: ({ id }) => id },

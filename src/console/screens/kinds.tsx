@@ -1,4 +1,4 @@
-import { Button, Empty, Loaded, ScreenHead, Select, Tabs, Time } from "../parts/index.ts";
+import { Button, Empty, Loaded, ScreenHead, Tabs, Time } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { slowestFirst } from "../kinds/figures.ts";
@@ -14,39 +14,22 @@ const named = <T extends string>(values: readonly T[], names: Readonly<Record<T,
 const periods = named(["24", "168", "720"] as const, words.kinds.periods);
 const groupings = named(["kind", "lane"] as const, words.kinds.groups);
 
-/** Hours between the two periods; null for as long as the period is. */
-const comparisons = [
-  { value: "", name: words.kinds.against.same, hours: null },
-  { value: "24", name: words.kinds.against[24], hours: 24 },
-  { value: "168", name: words.kinds.against[168], hours: 168 },
-  { value: "672", name: words.kinds.against[672], hours: 672 },
-] as const;
-
-/** How each kind does: how often it fails, how long it waits and runs, beside an earlier period. */
+/** How each kind does: how often it fails, how long it waits and runs, beside the period before. */
 export function KindsScreen() {
   const { query, route } = useLocation();
   const hours = periods.find(({ value }) => value === query["hours"])?.value ?? "168";
   const by = groupings.find(({ value }) => value === query["by"])?.value ?? "kind";
-  const against = comparisons.find(({ value }) => value === query["against"]) ?? comparisons[0];
   const { lane = "", of = "", at = "" } = query;
-  const asked = { hours: Number(hours), against: against.hours ?? Number(hours), by, lane };
+  const asked = { hours: Number(hours), against: Number(hours), by, lane };
   const found = useAnswer("GET /kind-figures", asked, { again: "slow" });
   const linkTo = (field: Readonly<Record<string, string>>): string =>
-    addresses.kindsWith({ hours, by, against: against.value, lane, ...field });
+    addresses.kindsWith({ hours, by, lane, ...field });
   const go = (field: Readonly<Record<string, string>>): void => route(linkTo(field), true);
   return (
     <>
       <ScreenHead title={words.places.kinds}>
         <Tabs label={words.kinds.period} among={periods} value={hours} onChoose={(value) => go({ hours: value })} />
         <Tabs label={words.kinds.group} among={groupings} value={by} onChoose={(value) => go({ by: value })} />
-        <label class="compare">
-          <span class="dim">{words.kinds.compared}</span>
-          <Select
-            of={comparisons.map(({ value, name }) => [value, name] as const)}
-            value={against.value}
-            onChoose={(value) => go({ against: value })}
-          />
-        </label>
         {lane === "" ? null : (
           <Button text={words.kinds.allLanes(lane)} look="small" onClick={() => go({ lane: "" })} />
         )}

@@ -1,7 +1,6 @@
 import { Empty, Link, Loaded, ScreenHead } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { Attention } from "../overview/attention.tsx";
-import { Feed } from "../overview/feed.tsx";
 import { LastFailures } from "../overview/last-failures.tsx";
 import { Night } from "../overview/night.tsx";
 import { type Standing, useStanding } from "../overview/standing.ts";
@@ -24,10 +23,7 @@ const Stands = ({ found }: { readonly found: Standing }) => (
     <Attention summary={found} schedules={found.schedules} />
     <Night />
     <StateCards summary={found} />
-    <div class="columns">
-      <LastFailures jobs={found.lastFailures} />
-      <Feed />
-    </div>
+    <LastFailures jobs={found.lastFailures} />
   </>
 );
 

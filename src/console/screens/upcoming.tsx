@@ -1,8 +1,5 @@
 import {
-  Axis,
-  Bars,
   Button,
-  Card,
   type Column,
   column,
   Empty,
@@ -17,6 +14,7 @@ import {
 } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { quote } from "../filter/terms.ts";
+import { LoadToCome } from "../lanes/load-to-come.tsx";
 import { addresses } from "../address.ts";
 import { currentTime } from "../clock.ts";
 import { useAnswer } from "../resource.ts";
@@ -38,11 +36,12 @@ const SpreadFrom = (time: { readonly at: string; readonly zone: string }) => (
 export function UpcomingScreen() {
   const { query, path, route } = useLocation();
   const hours = spans.find(({ value }) => value === query["hours"])?.value ?? "1";
-  const { app = "", lane = "" } = query;
+  const { app = "", lane = "", at = "" } = query;
   const asked = { hours: Number(hours), app, lane };
   const coming = useAnswer("GET /upcoming", asked, { again: "slow" });
-  const go = (fields: Readonly<Record<string, string>>): void =>
-    route(`${path}?${new URLSearchParams({ hours, app, lane, ...fields })}`);
+  const linkTo = (fields: Readonly<Record<string, string>>): string =>
+    `${path}?${new URLSearchParams({ hours, app, lane, ...fields })}`;
+  const go = (fields: Parameters<typeof linkTo>[0]): void => route(linkTo(fields));
   return (
     <>
       <ScreenHead title={words.places.upcoming}>
@@ -70,7 +69,7 @@ export function UpcomingScreen() {
             <Empty title={words.upcoming.nothing} text={words.upcoming.longer} />
           ) : (
             <>
-              <TimeLine found={found} />
+              <LoadToCome found={found} linkTo={(from) => linkTo({ at: from })} />
               <TableCard
                 title={words.upcoming.load}
                 look="stacks"
@@ -90,9 +89,11 @@ export function UpcomingScreen() {
               )}
               <TableCard
                 title={words.upcoming.timeLine}
+                about={at === "" ? null : <Button text={words.upcoming.all} look="small" onClick={() => go({})} />}
+                none={words.upcoming.notListed}
                 look="tall stacks"
                 columns={comingColumns}
-                rows={found.times}
+                rows={at === "" ? found.times : startingIn(found, at)}
                 idOf={({ schedule, at }) => `${schedule} ${at}`}
               />
             </>
@@ -107,22 +108,10 @@ export function UpcomingScreen() {
 const choicesOf = (all: string, among: readonly string[] = [], value: string) =>
   ["", ...new Set([...among, value].filter((each) => each !== ""))].map((each) => [each, each || all] as const);
 
-/** How many start in each sixtieth of the span. */
-function TimeLine({ found: { from, to, parts, isMore } }: { readonly found: UpcomingReply }) {
-  const most = Math.max(1, ...parts);
-  const span = { from: Date.parse(from), to: Date.parse(to) };
-  const total = parts.reduce((sum, part) => sum + part, 0);
-  const about = words.upcoming.busiest(most, durationText((span.to - span.from) / Math.max(1, parts.length)));
-  return (
-    <Card title={words.upcoming.times(total, isMore)} label={words.upcoming.timeLine} about={about}>
-      <Bars
-        label={words.upcoming.describe(total, most)}
-        values={parts}
-        titleOf={(value) => words.many.time(value)}
-        axis={<Axis span={span} />}
-      />
-    </Card>
-  );
+/** Those of the part of the span that begins then. */
+function startingIn({ times, parts, ...span }: UpcomingReply, from: string): UpcomingReply["times"] {
+  const partMs = (Date.parse(span.to) - Date.parse(span.from)) / parts.length;
+  return times.filter(({ at }) => at >= from && Date.parse(at) < Date.parse(from) + partMs);
 }
 
 const names = { ...words.labels, ...words.upcoming.columns };
@@ -194,17 +183,5 @@ const loadColumnsOf = (onLane: (lane: string) => void): readonly Column<Load>[] 
     isNamed: true,
     cell: ({ expectedMs, capacityMs }) =>
       capacityMs === null ? <Nothing /> : `${Math.round((expectedMs / Math.max(1, capacityMs)) * 1_000) / 10} %`,
-  },
-  {
-    name: loadColumns.busiest,
-    isNamed: true,
-    cell: ({ busiest }) =>
-      busiest === null ? (
-        <Nothing />
-      ) : (
-        <>
-          <Time at={busiest.at} /> {`${Math.round(busiest.share * 100)} %`}
-        </>
-      ),
   },
 ];

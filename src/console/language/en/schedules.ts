@@ -19,6 +19,8 @@ function clockChange({ what, clock, from, to, into }: ClockChange): string {
   return `the clock skips ${clock} (it jumps from ${from} to ${to}): ${ends[what]}`;
 }
 
+const ofPlaces = (places: number): string => (places === Infinity ? "" : ` of ${numberText(places)}`);
+
 export const enSchedules = {
   schedules: {
     filter: "Filter schedules",
@@ -174,8 +176,17 @@ export const enSchedules = {
     longer: "Choose a longer span, or look at the schedules.",
     timeLine: "Time line",
     times: (count: number, isMore: boolean) => `${plural(count, "time")}${isMore ? " or more" : ""}`,
-    busiest: (count: number, duration: string) => `at most ${numberText(count)} within ${duration}`,
-    describe: (count: number, most: number) => `${count} times, at most ${most} in one part of the span`,
+    loadToCome: "Load to come",
+    atOnce: (most: number, places: number) => `at most ${numberText(most)} at once${ofPlaces(places)}`,
+    ofLane: (lane: string, jobs: number, places: number) => `${lane} ${numberText(jobs)}${ofPlaces(places)}`,
+    how: "Jobs that run or wait at once; the line is what all lanes run. A click lists what starts then.",
+    over: "More than a lane runs",
+    fits: "No lane is known to have more to do at once than it runs.",
+    pilesUp: (lane: string, over: number, places: number, wait: string) =>
+      `${lane} runs ${numberText(places)} at once: ${numberText(over)} more wait, at most ${wait}, `,
+    others: (count: number) => `${numberText(count)} other lanes`,
+    all: "All times",
+    notListed: "What starts then is not among the 200 soonest times: choose a shorter span",
     columns: { in: "In", risk: "Risk" },
     paused: "Paused: will be skipped",
     spreadFrom: "spread from",
@@ -189,7 +200,7 @@ export const enSchedules = {
     firstDue: "First due",
     lastDue: "Last due",
     load: "Expected work",
-    loadColumns: { times: "Times", work: "Work", share: "Of its capacity", busiest: "Busiest time" },
+    loadColumns: { times: "Times", work: "Work", share: "Of its capacity" },
     unknown: (count: number) => `${numberText(count)} of unknown length`,
   },
 };

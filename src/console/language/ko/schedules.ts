@@ -13,6 +13,8 @@ const clockChange: (typeof enSchedules)["occurrences"]["clockChange"] = ({ what,
   return `시계가 ${clock} 시각을 건너뜀(${from} → ${to}): ${ends[what]}`;
 };
 
+const ofPlaces = (places: number): string => (places === Infinity ? "" : ` / ${numberText(places)}`);
+
 export const koSchedules: typeof enSchedules = {
   schedules: {
     filter: "스케줄 필터",
@@ -151,8 +153,17 @@ export const koSchedules: typeof enSchedules = {
     longer: "더 긴 기간을 고르거나 스케줄을 보세요.",
     timeLine: "시간선",
     times: (count, isMore) => `시각 ${numberText(count)}개${isMore ? " 이상" : ""}`,
-    busiest: (count, duration) => `${duration} 안에 최대 ${numberText(count)}개`,
-    describe: (count, most) => `시각 ${count}개, 한 칸에 최대 ${most}개`,
+    loadToCome: "다가올 부하",
+    atOnce: (most, places) => `동시에 최대 ${numberText(most)}개${ofPlaces(places)}`,
+    ofLane: (lane, jobs, places) => `${lane} ${numberText(jobs)}개${ofPlaces(places)}`,
+    how: "동시에 실행되거나 대기하는 작업입니다. 선은 모든 레인이 동시에 실행하는 수입니다. 누르면 그때 시작되는 것이 나옵니다.",
+    over: "레인 용량 초과",
+    fits: "동시에 실행할 수 있는 수를 넘는다고 알려진 레인이 없습니다.",
+    pilesUp: (lane, over, places, wait) =>
+      `${lane} 레인은 동시에 ${numberText(places)}개를 실행합니다. ${numberText(over)}개가 더 대기하며 최대 ${wait} 걸립니다. `,
+    others: (count) => `다른 레인 ${numberText(count)}개`,
+    all: "모든 시각",
+    notListed: "그때 시작되는 것은 가장 가까운 시각 200개 안에 없습니다. 더 짧은 기간을 고르세요",
     columns: { in: "남은 시간", risk: "위험" },
     paused: "일시 중지됨: 건너뜁니다",
     spreadFrom: "분산 전:",
@@ -166,7 +177,7 @@ export const koSchedules: typeof enSchedules = {
     firstDue: "처음 예정",
     lastDue: "마지막 예정",
     load: "예상 작업량",
-    loadColumns: { times: "시각", work: "작업량", share: "용량 대비", busiest: "가장 붐비는 때" },
+    loadColumns: { times: "시각", work: "작업량", share: "용량 대비" },
     unknown: (count) => `길이를 모르는 것 ${numberText(count)}개`,
   },
 };
