@@ -8,7 +8,7 @@ import { dayMs, hourMs } from "../machine/units.ts";
 import { count } from "./atoms.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { assumptions, hoursAMonth, prices, region, usdOf, workUses } from "./prices.ts";
-import { type Database, sqlQuery } from "./sql-query.ts";
+import { type Database, isoText, oneRow, sqlQuery } from "./sql-query.ts";
 
 /** What the jobs of a stage run on, as far as it has a price. */
 export interface CostFacts {
@@ -103,6 +103,16 @@ select case when nth <= $4 and name <> '(others)' then name end as name, count(*
   sum(gb_hours) as "gbHours"
 from ranked group by 1 order by min(nth)`);
 
+/** One row: the first day of which something was added up, and since when events from $1 on wait for that. Locks nothing. */
+export const readCounted = sqlQuery("usage-counted", {
+  params: (firstEvent: string) => [firstEvent],
+  row: z.object({ since: z.string().nullable(), waiting: z.string().nullable() }),
+})(`
+select (select min(day)::text from belfry.usage) as since, (
+  select ${isoText("e.at")} from belfry.reader r join belfry.event e on e.xid >= r.upto::xid8 and e.id >= $1::bigint
+  where r.name = 'roll-up' order by e.xid limit 1
+) as waiting`);
+
 /** In UTC. */
 export const dayPattern = String.raw`^\d{4}-\d{2}-\d{2}$`;
 const day = z.string().regex(new RegExp(dayPattern));
@@ -130,7 +140,10 @@ export const costList = z
     groups: z
       .array(line.extend({ name: z.string().describe("Empty: of no schedule, or without a key.") }))
       .describe("The dearest first."),
-    others: line.extend({ groups: count }).nullable().describe("What is not listed, together."),
+    others: line
+      .extend({ groups: count.describe("What was one row too many of a day counts as one.") })
+      .nullable()
+      .describe("What is not listed, together."),
     total: line,
     databaseUsd: amount.nullable().describe("Of the database, a month, with its disk; null: not known."),
     isEstimate: z.literal(true),
@@ -144,7 +157,10 @@ export async function costsOf(
   database: Database,
   { asked, facts, now }: { readonly asked: CostQuestion; readonly facts: CostFacts; readonly now: Instant },
 ): Promise<CostListReply> {
-  const hours = Math.max(0, Math.min(now, Date.parse(asked.to)) - Date.parse(asked.from)) / hourMs;
+  const { since, waiting } = await oneRow(database, readCounted, (await database.epoch()).first_event_id);
+  // Of days before the system was there its database is not charged for.
+  const from = Math.max(Date.parse(asked.from), Date.parse(since ?? asked.from));
+  const hours = Math.max(0, Math.min(now, Date.parse(asked.to)) - from) / hourMs;
   const databaseUsd = ((facts.databaseUsd ?? 0) * hours) / hoursAMonth;
   const rows = await database.run(readUsage, { asked, facts, databaseUsd });
   const lines = rows.map((row) => ({ name: row.name, groups: row.groups, line: lineOf(row, databaseUsd) }));
@@ -161,9 +177,19 @@ export async function costsOf(
     databaseUsd: facts.databaseUsd,
     isEstimate: true,
     assumes,
-    leftOut: facts.databaseUsd === null ? ["the database, whose price is not known here", ...leftOut] : leftOut,
+    leftOut: [
+      ...(since === null || since > asked.from ? [`days before ${since ?? dayOf(now)}: nothing was counted then`] : []),
+      ...(waiting === null || now - Date.parse(waiting) < waitingMs
+        ? []
+        : [`what happened since ${waiting}: it is not added up yet`]),
+      ...(facts.databaseUsd === null ? ["the database, whose price is not known here"] : []),
+      ...leftOut,
+    ],
   };
 }
+
+/** What is not added up for longer is said: a round takes a second. */
+const waitingMs = 30_000;
 
 /** What is said of every estimate. */
 const assumes = [
@@ -171,14 +197,15 @@ const assumes = [
   "a call of a worker takes as long as the mean of its jobs, of which each has its part",
   `${assumptions.invocationMs - assumptions.handlerMs} ms of a call beside its handlers`,
   `${assumptions.logBytesAJob} bytes of log an attempt and ${assumptions.logBytesAnInvocation} a call`,
-  "an attempt counts on the day it started, its time on the day it ended",
-  "kinds and lanes run as this release defines them",
+  "an attempt counts on the day it started, its time on the day it ended: one that runs has none yet",
+  "kinds and lanes run as this release defines them, those it does not have as functions of its largest lane",
 ];
 const leftOut = [
   "what handlers do and call",
   "data transfer and NAT",
   "scheduler, API, alarms and what else an idle stage costs",
   "metrics",
+  "cold starts, messages that are sent again, the archive",
   "addresses of tasks",
 ];
 
@@ -215,21 +242,25 @@ const added = ({ usd: a, ...sum }: CostLine, { usd: b, ...more }: CostLine): Cos
 const plus = <T extends Readonly<Record<string, number>>>(a: T, b: T): T =>
   Object.fromEntries(Object.entries(a).map(([name, value]) => [name, value + (b[name] ?? 0)])) as T;
 
-/** This month to now where nothing is said. @throws RangeError naming what is no period. */
+/** This month to now where nothing is said; days that are not kept are no period. @throws RangeError naming what is no period. */
 export function costPeriod(
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
   now: Instant,
 ) {
+  for (const [name, day] of Object.entries({ from, to }))
+    if (day !== undefined && !z.iso.date().safeParse(day).success)
+      throw new RangeError(`${name} is ${JSON.stringify(day)}: it must be a day in UTC: 2026-11-01`);
   const end = to ?? dayOf(now + dayMs);
   const start = from ?? `${dayOf(Date.parse(end) - dayMs).slice(0, 8)}01`;
-  const days = (Date.parse(end) - Date.parse(start)) / dayMs;
-  if (days < 1)
+  if (end <= start)
     throw new RangeError(
       `from is ${start} and to is ${end}: to must be a later day, as it is the first that does not count`,
     );
-  const daysMax = contractLimits.usageMs / dayMs;
-  if (days > daysMax)
-    throw new RangeError(`from is ${start} and to is ${end}: they must be at most ${daysMax} days apart`);
+  const kept = dayOf(now - contractLimits.usageMs);
+  if (start < kept)
+    throw new RangeError(
+      `from is ${start}: it must be ${kept} or later, as ${contractLimits.usageMs / dayMs} days are kept`,
+    );
   return { from: start, to: end };
 }
 
