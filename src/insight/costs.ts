@@ -78,19 +78,24 @@ export const readUsage = sqlQuery("usage", {
   ],
   row: z.object({ name: z.string().nullable(), groups: count, attemptsOfAll: amount, ...figures }),
 })(`
-with whole as materialized (
-  select coalesce(sum(attempts), 0)::float8 as attempts from belfry.usage where day >= $1::date and day < $2::date
+with grouped as materialized (
+  select case $3::text when 'kind' then kind when 'schedule' then schedule_id else key end as name, kind, lane,
+    sum(attempts::float8) as attempts, sum(calls) as calls, sum(run_ms::float8) as run_ms,
+    sum(run_ms::float8 * coalesce(calls / nullif(attempts, 0), 1)) as call_ms, sum(minute_ms::float8) as minute_ms
+  from belfry.usage where day >= $1::date and day < $2::date group by 1, 2, 3
+), whole as materialized (
+  select sum(attempts) as attempts from grouped
 ), used as (
-  select case $3::text when 'kind' then u.kind when 'schedule' then u.schedule_id else u.key end as name, u.attempts, u.calls, u.run_ms,
-    (case when t.kind is null then u.run_ms / 1000.0 * coalesce(u.calls / nullif(u.attempts, 0), 1) else 0 end + u.calls * $11::float8)
+  select g.name, g.attempts, g.calls, g.run_ms,
+    (case when t.kind is null then g.call_ms / 1000 else 0 end + g.calls * $11::float8)
       * coalesce(l.gb, (select max(gb) from unnest($7::float8[]) gb), 0) as gb_seconds,
-    coalesce(u.minute_ms / 3600000.0 * t.cores, 0) as vcpu_hours, coalesce(u.minute_ms / 3600000.0 * t.gb, 0) as gb_hours
-  from belfry.usage u
-  left join unnest($6::text[], $7::float8[]) as l (name, gb) on l.name = u.lane
-  left join unnest($8::text[], $9::float8[], $10::float8[]) as t (kind, cores, gb) on t.kind = u.kind
-  where u.day >= $1::date and u.day < $2::date and ($5::text[] is null or u.kind = any($5::text[]))
+    coalesce(g.minute_ms / 3600000 * t.cores, 0) as vcpu_hours, coalesce(g.minute_ms / 3600000 * t.gb, 0) as gb_hours
+  from grouped g
+  left join unnest($6::text[], $7::float8[]) as l (name, gb) on l.name = g.lane
+  left join unnest($8::text[], $9::float8[], $10::float8[]) as t (kind, cores, gb) on t.kind = g.kind
+  where $5::text[] is null or g.kind = any($5::text[])
 ), summed as (
-  select name, sum(attempts)::float8 as attempts, sum(calls) as calls, sum(run_ms)::float8 as run_ms, sum(gb_seconds) as gb_seconds,
+  select name, sum(attempts) as attempts, sum(calls) as calls, sum(run_ms) as run_ms, sum(gb_seconds) as gb_seconds,
     sum(vcpu_hours) as vcpu_hours, sum(gb_hours) as gb_hours
   from used group by name
 ), ranked as (
