@@ -54,7 +54,8 @@ const figures = {
  * Groups by $3, the dearest first, and in a row without a name all behind $4 of them. $1 from $2 to $5 kinds or null. $6 lanes with their
  * memory in GB $7. $8 kinds on Fargate with their cores $9 and GB $10. $11 seconds of a call beside its handlers. USD of an attempt $12,
  * a call $13, a GB-second $14, a vCPU-hour $15, a GB-hour $16, and of the database in the period $17. Of jobs that a worker claimed
- * together each takes its part of the call: so the sum is the same by whatever they are grouped. Locks nothing.
+ * together each takes its part of the call: so the sum is the same by whatever they are grouped. Rounded, as the last
+ * digits depend on the order of the rows. Locks nothing.
  */
 export const readUsage = sqlQuery("usage", {
   params: ({ asked, facts, databaseUsd }: { asked: CostQuestion; facts: CostFacts; databaseUsd: number }) => [
@@ -104,8 +105,8 @@ with grouped as materialized (
   from summed s cross join whole w
 )
 select case when nth <= $4 and name <> '(others)' then name end as name, count(*)::int as groups, min(of_all) as "attemptsOfAll",
-  sum(attempts) as attempts, sum(calls) as calls, sum(run_ms) as "runMs", sum(gb_seconds) as "gbSeconds", sum(vcpu_hours) as "vcpuHours",
-  sum(gb_hours) as "gbHours"
+  sum(attempts) as attempts, round(sum(calls)::numeric, 9)::float8 as calls, sum(run_ms) as "runMs",
+  round(sum(gb_seconds)::numeric, 9)::float8 as "gbSeconds", round(sum(vcpu_hours)::numeric, 9)::float8 as "vcpuHours", round(sum(gb_hours)::numeric, 9)::float8 as "gbHours"
 from ranked group by 1 order by min(nth)`);
 
 /** One row: the first day of which something was added up, and since when events from $1 on wait for that. Locks nothing. */
