@@ -106,7 +106,8 @@ with grouped as materialized (
 )
 select case when nth <= $4 and name <> '(others)' then name end as name, count(*)::int as groups, min(of_all) as "attemptsOfAll",
   sum(attempts) as attempts, round(sum(calls)::numeric, 9)::float8 as calls, sum(run_ms) as "runMs",
-  round(sum(gb_seconds)::numeric, 9)::float8 as "gbSeconds", round(sum(vcpu_hours)::numeric, 9)::float8 as "vcpuHours", round(sum(gb_hours)::numeric, 9)::float8 as "gbHours"
+  round(sum(gb_seconds)::numeric, 9)::float8 as "gbSeconds", round(sum(vcpu_hours)::numeric, 9)::float8 as "vcpuHours",
+  round(sum(gb_hours)::numeric, 9)::float8 as "gbHours"
 from ranked group by 1 order by min(nth)`);
 
 /** One row: the first day of which something was added up, and since when events from $1 on wait for that. Locks nothing. */
