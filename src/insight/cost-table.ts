@@ -17,7 +17,7 @@ export const costTable = ({ by, groups, others }: CostListReply) => ({
   ],
   rows: [
     ...groups.map((each) => ({ ...each, name: each.name === "" ? `(no ${by})` : each.name })),
-    ...(others === null ? [] : [{ ...others, name: `(${others.groups} others)` }]),
+    ...(others === null ? [] : [{ ...others, name: "(others)" }]),
   ].map(({ name, attempts, calls, runMs, usd: { lambda, fargate, queues, logs, database, total } }) => [
     name,
     String(attempts),

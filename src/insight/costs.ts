@@ -8,7 +8,7 @@ import { dayMs, hourMs } from "../machine/units.ts";
 import { count } from "./atoms.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { assumptions, hoursAMonth, prices, region, usdOf, workUses } from "./prices.ts";
-import { type Database, sqlQuery } from "./sql-query.ts";
+import { type Database, isoText, oneRow, sqlQuery } from "./sql-query.ts";
 
 /** What the jobs of a stage run on, as far as it has a price. */
 export interface CostFacts {
@@ -54,7 +54,8 @@ const figures = {
  * Groups by $3, the dearest first, and in a row without a name all behind $4 of them. $1 from $2 to $5 kinds or null. $6 lanes with their
  * memory in GB $7. $8 kinds on Fargate with their cores $9 and GB $10. $11 seconds of a call beside its handlers. USD of an attempt $12,
  * a call $13, a GB-second $14, a vCPU-hour $15, a GB-hour $16, and of the database in the period $17. Of jobs that a worker claimed
- * together each takes its part of the call: so the sum is the same by whatever they are grouped. Locks nothing.
+ * together each takes its part of the call: so the sum is the same by whatever they are grouped. Rounded, as the last
+ * digits depend on the order of the rows. Locks nothing.
  */
 export const readUsage = sqlQuery("usage", {
   params: ({ asked, facts, databaseUsd }: { asked: CostQuestion; facts: CostFacts; databaseUsd: number }) => [
@@ -78,19 +79,24 @@ export const readUsage = sqlQuery("usage", {
   ],
   row: z.object({ name: z.string().nullable(), groups: count, attemptsOfAll: amount, ...figures }),
 })(`
-with whole as materialized (
-  select coalesce(sum(attempts), 0)::float8 as attempts from belfry.usage where day >= $1::date and day < $2::date
+with grouped as materialized (
+  select case $3::text when 'kind' then kind when 'schedule' then schedule_id else key end as name, kind, lane,
+    sum(attempts::float8) as attempts, sum(calls) as calls, sum(run_ms::float8) as run_ms,
+    sum(run_ms::float8 * coalesce(calls / nullif(attempts, 0), 1)) as call_ms, sum(minute_ms::float8) as minute_ms
+  from belfry.usage where day >= $1::date and day < $2::date group by 1, 2, 3
+), whole as materialized (
+  select sum(attempts) as attempts from grouped
 ), used as (
-  select case $3::text when 'kind' then u.kind when 'schedule' then u.schedule_id else u.key end as name, u.attempts, u.calls, u.run_ms,
-    (case when t.kind is null then u.run_ms / 1000.0 * coalesce(u.calls / nullif(u.attempts, 0), 1) else 0 end + u.calls * $11::float8)
+  select g.name, g.attempts, g.calls, g.run_ms,
+    (case when t.kind is null then g.call_ms / 1000 else 0 end + g.calls * $11::float8)
       * coalesce(l.gb, (select max(gb) from unnest($7::float8[]) gb), 0) as gb_seconds,
-    coalesce(u.minute_ms / 3600000.0 * t.cores, 0) as vcpu_hours, coalesce(u.minute_ms / 3600000.0 * t.gb, 0) as gb_hours
-  from belfry.usage u
-  left join unnest($6::text[], $7::float8[]) as l (name, gb) on l.name = u.lane
-  left join unnest($8::text[], $9::float8[], $10::float8[]) as t (kind, cores, gb) on t.kind = u.kind
-  where u.day >= $1::date and u.day < $2::date and ($5::text[] is null or u.kind = any($5::text[]))
+    coalesce(g.minute_ms / 3600000 * t.cores, 0) as vcpu_hours, coalesce(g.minute_ms / 3600000 * t.gb, 0) as gb_hours
+  from grouped g
+  left join unnest($6::text[], $7::float8[]) as l (name, gb) on l.name = g.lane
+  left join unnest($8::text[], $9::float8[], $10::float8[]) as t (kind, cores, gb) on t.kind = g.kind
+  where $5::text[] is null or g.kind = any($5::text[])
 ), summed as (
-  select name, sum(attempts)::float8 as attempts, sum(calls) as calls, sum(run_ms)::float8 as run_ms, sum(gb_seconds) as gb_seconds,
+  select name, sum(attempts) as attempts, sum(calls) as calls, sum(run_ms) as run_ms, sum(gb_seconds) as gb_seconds,
     sum(vcpu_hours) as vcpu_hours, sum(gb_hours) as gb_hours
   from used group by name
 ), ranked as (
@@ -99,9 +105,20 @@ with whole as materialized (
   from summed s cross join whole w
 )
 select case when nth <= $4 and name <> '(others)' then name end as name, count(*)::int as groups, min(of_all) as "attemptsOfAll",
-  sum(attempts) as attempts, sum(calls) as calls, sum(run_ms) as "runMs", sum(gb_seconds) as "gbSeconds", sum(vcpu_hours) as "vcpuHours",
-  sum(gb_hours) as "gbHours"
+  sum(attempts) as attempts, round(sum(calls)::numeric, 9)::float8 as calls, sum(run_ms) as "runMs",
+  round(sum(gb_seconds)::numeric, 9)::float8 as "gbSeconds", round(sum(vcpu_hours)::numeric, 9)::float8 as "vcpuHours",
+  round(sum(gb_hours)::numeric, 9)::float8 as "gbHours"
 from ranked group by 1 order by min(nth)`);
+
+/** One row: the first day of which something was added up, and since when events from $1 on wait for that. Locks nothing. */
+export const readCounted = sqlQuery("usage-counted", {
+  params: (firstEvent: string) => [firstEvent],
+  row: z.object({ since: z.string().nullable(), waiting: z.string().nullable() }),
+})(`
+select (select min(day)::text from belfry.usage) as since, (
+  select ${isoText("e.at")} from belfry.reader r join belfry.event e on e.xid >= r.upto::xid8 and e.id >= $1::bigint
+  where r.name = 'roll-up' order by e.xid limit 1
+) as waiting`);
 
 /** In UTC. */
 export const dayPattern = String.raw`^\d{4}-\d{2}-\d{2}$`;
@@ -130,7 +147,10 @@ export const costList = z
     groups: z
       .array(line.extend({ name: z.string().describe("Empty: of no schedule, or without a key.") }))
       .describe("The dearest first."),
-    others: line.extend({ groups: count }).nullable().describe("What is not listed, together."),
+    others: line
+      .extend({ groups: count.describe("What was one row too many of a day counts as one.") })
+      .nullable()
+      .describe("What is not listed, together."),
     total: line,
     databaseUsd: amount.nullable().describe("Of the database, a month, with its disk; null: not known."),
     isEstimate: z.literal(true),
@@ -144,7 +164,10 @@ export async function costsOf(
   database: Database,
   { asked, facts, now }: { readonly asked: CostQuestion; readonly facts: CostFacts; readonly now: Instant },
 ): Promise<CostListReply> {
-  const hours = Math.max(0, Math.min(now, Date.parse(asked.to)) - Date.parse(asked.from)) / hourMs;
+  const { since, waiting } = await oneRow(database, readCounted, (await database.epoch()).first_event_id);
+  // Of days before the system was there its database is not charged for.
+  const from = Math.max(Date.parse(asked.from), Date.parse(since ?? asked.from));
+  const hours = Math.max(0, Math.min(now, Date.parse(asked.to)) - from) / hourMs;
   const databaseUsd = ((facts.databaseUsd ?? 0) * hours) / hoursAMonth;
   const rows = await database.run(readUsage, { asked, facts, databaseUsd });
   const lines = rows.map((row) => ({ name: row.name, groups: row.groups, line: lineOf(row, databaseUsd) }));
@@ -161,9 +184,19 @@ export async function costsOf(
     databaseUsd: facts.databaseUsd,
     isEstimate: true,
     assumes,
-    leftOut: facts.databaseUsd === null ? ["the database, whose price is not known here", ...leftOut] : leftOut,
+    leftOut: [
+      ...(since === null || since > asked.from ? [`days before ${since ?? dayOf(now)}: nothing was counted then`] : []),
+      ...(waiting === null || now - Date.parse(waiting) < waitingMs
+        ? []
+        : [`what happened since ${waiting}: it is not added up yet`]),
+      ...(facts.databaseUsd === null ? ["the database, whose price is not known here"] : []),
+      ...leftOut,
+    ],
   };
 }
+
+/** What is not added up for longer is said: a round takes a second. */
+const waitingMs = 30_000;
 
 /** What is said of every estimate. */
 const assumes = [
@@ -171,14 +204,15 @@ const assumes = [
   "a call of a worker takes as long as the mean of its jobs, of which each has its part",
   `${assumptions.invocationMs - assumptions.handlerMs} ms of a call beside its handlers`,
   `${assumptions.logBytesAJob} bytes of log an attempt and ${assumptions.logBytesAnInvocation} a call`,
-  "an attempt counts on the day it started, its time on the day it ended",
-  "kinds and lanes run as this release defines them",
+  "an attempt counts on the day it started, its time on the day it ended: one that runs has none yet",
+  "kinds and lanes run as this release defines them, those it does not have as functions of its largest lane",
 ];
 const leftOut = [
   "what handlers do and call",
   "data transfer and NAT",
   "scheduler, API, alarms and what else an idle stage costs",
   "metrics",
+  "cold starts, messages that are sent again, the archive",
   "addresses of tasks",
 ];
 
@@ -215,21 +249,25 @@ const added = ({ usd: a, ...sum }: CostLine, { usd: b, ...more }: CostLine): Cos
 const plus = <T extends Readonly<Record<string, number>>>(a: T, b: T): T =>
   Object.fromEntries(Object.entries(a).map(([name, value]) => [name, value + (b[name] ?? 0)])) as T;
 
-/** This month to now where nothing is said. @throws RangeError naming what is no period. */
+/** This month to now where nothing is said; days that are not kept are no period. @throws RangeError naming what is no period. */
 export function costPeriod(
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
   now: Instant,
 ) {
+  for (const [name, day] of Object.entries({ from, to }))
+    if (day !== undefined && !z.iso.date().safeParse(day).success)
+      throw new RangeError(`${name} is ${JSON.stringify(day)}: it must be a day in UTC: 2026-11-01`);
   const end = to ?? dayOf(now + dayMs);
   const start = from ?? `${dayOf(Date.parse(end) - dayMs).slice(0, 8)}01`;
-  const days = (Date.parse(end) - Date.parse(start)) / dayMs;
-  if (days < 1)
+  if (end <= start)
     throw new RangeError(
       `from is ${start} and to is ${end}: to must be a later day, as it is the first that does not count`,
     );
-  const daysMax = contractLimits.usageMs / dayMs;
-  if (days > daysMax)
-    throw new RangeError(`from is ${start} and to is ${end}: they must be at most ${daysMax} days apart`);
+  const kept = dayOf(now - contractLimits.usageMs);
+  if (start < kept)
+    throw new RangeError(
+      `from is ${start}: it must be ${kept} or later, as ${contractLimits.usageMs / dayMs} days are kept`,
+    );
   return { from: start, to: end };
 }
 

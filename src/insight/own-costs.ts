@@ -1,6 +1,14 @@
 import type { Store } from "../machine/store.ts";
 import { costTable } from "./cost-table.ts";
-import { type CostFacts, costFacts, type CostListReply, costPeriod, type CostQuestion, costsOf } from "./costs.ts";
+import {
+  type CostFacts,
+  costFacts,
+  costList,
+  type CostListReply,
+  costPeriod,
+  type CostQuestion,
+  costsOf,
+} from "./costs.ts";
 import { csv } from "./csv.ts";
 import type { Database } from "./sql-query.ts";
 
@@ -35,12 +43,16 @@ export function bindCosts({ insight, store }: Omit<CostSource, "facts">, of: Par
 
 /**
  * What jobs cost, estimated by list prices: as `GET /costs`.
- * @throws RangeError for days that are no period; Error outside of a handler.
+ * @throws RangeError naming what it cannot take; Error outside of a handler.
  */
 export async function readCosts({ from, to, by = "kind", databaseUsd }: CostsOptions = {}): Promise<Costs> {
   const source = place[bound];
   if (source === undefined)
     throw new Error("readCosts() works in a handler: elsewhere ask GET /costs of the API, or `belfry costs`");
+  if (!costList.shape.by.safeParse(by).success)
+    throw new RangeError(`by is ${JSON.stringify(by)}: it must be kind, schedule or key`);
+  if (databaseUsd !== undefined && !(databaseUsd >= 0 && databaseUsd < 1e9))
+    throw new RangeError(`databaseUsd is ${databaseUsd}: it must be an amount in USD below a billion`);
   const { insight, facts, store } = source;
   const now = await store.now();
   return await costsOf(insight, {

@@ -160,7 +160,10 @@ async function open(options: TestSystemOptions, stage: string): Promise<TestSyst
   await insight.run(writeKinds, driver.registry);
   await installDefinitions(ports, driver.registry, { stage });
   bindClient(knowing(driver.registry, createClient(ports, { stage })));
-  bindCosts({ insight, store }, { stage, lanes: [{ name: "default", memoryMb: 512 }], jobs: [], databaseUsd: null });
+  bindCosts(
+    { insight, store },
+    { stage, lanes: [{ name: "default", memoryMb: 512 }], jobs: driver.registry.jobs.values(), databaseUsd: null },
+  );
   const { AWS_REGION: region = "us-east-1" } = process.env;
   const restore = withEnvironment({ DATABASE_URL: made.url, AWS_REGION: region });
   return {

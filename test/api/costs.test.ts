@@ -6,6 +6,7 @@ import { contractLimits } from "../../src/machine/contract-limits.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import { insertMany, messageFor, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { openApi } from "./harness.ts";
 
 const run = (): void => {};
@@ -185,9 +186,40 @@ test("a day's rows are bounded: what is one too many counts as others, and no at
   expect(others?.attempts).toBe(contractLimits.usageRowsADayMax + 2 - insightLimits.costGroupsMax);
 });
 
+test("the tasks of a scheduled run, and of the runs that they start, count for its schedule", async () => {
+  const opened = await openApi([app]);
+  const { store, tally, pool } = opened;
+  await tally.rollUp(10);
+  const [starter] = await insertMany(store, [{ kind: "mail" }]);
+  if (starter === undefined) throw new Error("no job");
+  await pool.query("update belfry.job set schedule_id = 'nightly' where id = $1", [starter]);
+  let starterId = starter;
+  for (const key of ["outer", "inner"]) {
+    await store.startRun(aRun({ key, starterId, tasks: [aTask(key)] }));
+    const { rows } = await pool.query<{ id: JobId }>("select id from belfry.job where task = $1", [key]);
+    starterId = rows[0]?.id ?? starterId;
+    await claimAll(opened, [starterId]);
+  }
+  await tally.rollUp(10);
+  expect(await used(opened)).toMatchObject([{ kind: "settlement.task", schedule_id: "nightly", attempts: 2 }]);
+});
+
+test("the database counts since something was counted, and what waits to be added up is said", async () => {
+  const opened = await openApi([app]);
+  await opened.tally.rollUp(10);
+  await plant(opened, "values ('2026-11-20', 'mail', 'default', '', '', 1, 1, 1, 1)");
+  const of = "from=2026-10-01&to=2026-11-21&databaseUsd=730";
+  expect(await costs(opened, of)).toMatchObject({ total: { usd: { database: 24 } } });
+  await claimAll(opened, await insertMany(opened.store, [{ kind: "mail" }]));
+  await opened.advance(60_000);
+  const { leftOut } = await costs(opened, of);
+  expect(leftOut[0]).toBe("days before 2026-11-20: nothing was counted then");
+  expect(leftOut[1]).toMatch(/^what happened since 2026-11-21T.*Z: it is not added up yet$/);
+});
+
 test("days that are no period are refused; what is older than 400 days is pruned", async () => {
   const opened = await openApi();
-  for (const query of ["from=2026-11-21&to=2026-11-21", "from=2025-01-01", "from=2027-01-01"]) {
+  for (const query of ["from=2026-11-21&to=2026-11-21", "from=2025-10-16&to=2025-10-18", "from=2027-01-01"]) {
     const { status, body } = await opened.call("GET", `/costs?${query}`);
     expect({ query, status, code: body.code }).toEqual({ query, status: 422, code: "invalid-time" });
     expect(body.detail).toMatch(/^from is \d/);

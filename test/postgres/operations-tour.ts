@@ -46,7 +46,7 @@ import { forgetBursts } from "../../src/postgres/sql/debounce.ts";
 import { takeUnit } from "../../src/postgres/sql/unit.ts";
 import { forgetTurns, markTurns, takeTurns } from "../../src/postgres/sql/turn.ts";
 import { probeDisk, readAppSchemas, readHealth, readTrouble } from "../../src/insight/health.ts";
-import { readUsage } from "../../src/insight/costs.ts";
+import { readCounted, readUsage } from "../../src/insight/costs.ts";
 import { readKindHours } from "../../src/insight/kind-figures.ts";
 import { readKindTotals } from "../../src/insight/kind-totals.ts";
 import { readLastHour, readMinutes } from "../../src/insight/minutes.ts";
@@ -108,6 +108,7 @@ export async function operationsTour(connections: Connections): Promise<void> {
   const facts = { stage: "tour", lanes: [{ name: "default", memoryMb: 512 }], tasks: [], databaseUsd: 1 };
   const asked = { from: "2026-01-01", to: "2027-01-01", by: "key", kinds: null } as const;
   await insight.run(readUsage, { asked, facts, databaseUsd: 1 });
+  await insight.run(readCounted, "1");
   await probeDisk(insight);
   await insight.run(writeAudits, [
     { caller: "a", action: "POST /jobs", target: "/jobs", status: 201, detail: "{}", trace: "t" },

@@ -1,6 +1,7 @@
 import { Button, Empty, Loaded, ScreenHead, Tabs, Time } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
+import { CostCard } from "../kinds/costs.tsx";
 import { slowestFirst } from "../kinds/figures.ts";
 import { KindHistograms } from "../kinds/spread.tsx";
 import { KindTable } from "../kinds/table.tsx";
@@ -38,6 +39,7 @@ export function KindsScreen() {
       <Loaded of={found}>
         {(figures) => <Figures figures={figures} spreadOf={(row) => linkTo({ of: row.kind ?? "", at: row.lane })} />}
       </Loaded>
+      <CostCard />
     </>
   );
 }

@@ -27,6 +27,7 @@ create table belfry.run (
   error        text,                                    -- its starter ended without sealing it, and how: it closes FAILED
   prematerialized_for     timestamptz,                             -- the nominal time its jobs were written before; null once that was decided
   prematerialized_by     text,                                    -- the schedule that may still take it back
+  schedule_id  text,                                    -- whose job started it, or the run around it: what it uses counts there
   canceled_by  text,                                    -- the caller, whom the history of its jobs names
   withdrawn    text,                                    -- why it was taken back: its jobs never ran, and their keys are free again
   created_at   timestamptz not null,

@@ -50,8 +50,8 @@ select coalesce((
  */
 export const addUp = statement<{ events: number }>("roll-up")(`
 with moves as materialized (
-  select m.job_id, e.at, e.from_state, e.to_state, e.worker, e.reason, j.kind, j.lane, j.schedule_id, j.turn, j.slot_keys,
-    cardinality(e.job_ids) as together,
+  select m.job_id, e.at, e.from_state, e.to_state, e.worker, e.reason, j.kind, j.lane,
+    coalesce(j.schedule_id, r.schedule_id) as schedule_id, j.turn, j.slot_keys, cardinality(e.job_ids) as together,
     case when e.from_state = 'RUNNING' then e.worker end as by, end_of.outcome,
     case when e.from_state = 'RUNNING' then greatest(0, extract(epoch from e.at - m.started_at))::float8 end as seconds,
     coalesce(end_of.outcome in ('FAILED', 'LOST'), false) as is_failed,
@@ -64,7 +64,7 @@ with moves as materialized (
   cross join lateral (
     select case when e.from_state = 'RUNNING' then belfry.attempt_outcome(e.to_state, e.reason, e.error_code) end as outcome
   ) end_of
-  left join belfry.job j on j.id = m.job_id
+  left join belfry.job j on j.id = m.job_id left join belfry.run r on r.id = j.run_id
   where e.xid >= $1::text::xid8 and e.xid < $2::text::xid8 and e.id >= $7::bigint
 ), by_minute as (
   insert into belfry.minute as m (at, kind, lane, created, started, succeeded, failed, retried, canceled, skipped, lost, run_ms,

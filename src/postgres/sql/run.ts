@@ -9,9 +9,10 @@ import type { DispatchedRow } from "./dispatch.ts";
  */
 export const insertRun = statement<{ id: string }>("run-insert")(`
 insert into belfry.run (kind, key, version, state, sealed, total, starter_id, parent_id, input, on_failure, retention_ms, trace,
-  shape, tolerate, continuation, created_at, prematerialized_for, prematerialized_by)
-select $1, $2, $3, 'RUNNING', $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13::numeric, $14::jsonb, belfry.now(), coalesce(j.effective_at, j.scheduled_for), j.schedule_id
-from (select true) as one
+  shape, tolerate, continuation, created_at, prematerialized_for, prematerialized_by, schedule_id)
+select $1, $2, $3, 'RUNNING', $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13::numeric, $14::jsonb, belfry.now(), coalesce(j.effective_at, j.scheduled_for), j.schedule_id,
+  coalesce(s.schedule_id, p.schedule_id)
+from (select true) as one left join belfry.job s on s.id = $6 left join belfry.run p on p.id = s.run_id
 left join belfry.job j on j.id = $6 and j.schedule_id is not null and coalesce(j.effective_at, j.scheduled_for) > belfry.now()
 on conflict (kind, key) do nothing
 returning id`);

@@ -14,7 +14,7 @@ import { readDueSoon } from "../../../src/insight/due-soon.ts";
 import { readFailureGroups } from "../../../src/insight/failure-groups.ts";
 import { readFailures, readWorstKinds } from "../../../src/insight/failures.ts";
 import { readAppSchemas, readHealth, readTrouble } from "../../../src/insight/health.ts";
-import { readUsage } from "../../../src/insight/costs.ts";
+import { readCounted, readUsage } from "../../../src/insight/costs.ts";
 import { readKindHours } from "../../../src/insight/kind-figures.ts";
 import { readKindTotals } from "../../../src/insight/kind-totals.ts";
 import { readLive } from "../../../src/insight/live.ts";
@@ -142,6 +142,7 @@ async function overview(world: World): Promise<void> {
     const asked = { from: "2000-01-01", to: "2100-01-01", by, kinds: null };
     await insight.run(readUsage, { asked, facts, databaseUsd: 1 });
   }
+  await insight.run(readCounted, "1");
   await insight.run(readFailures, {});
   await insight.run(readWorstKinds, {});
   await insight.run(readTrouble, {});

@@ -76,6 +76,9 @@ export const enSystem = {
     same: "same",
     timesMore: (factor: number) => `${numberText(factor)} times`,
     points: (points: number) => `${points > 0 ? "+" : ""}${points} points`,
+    costs: "Costs of this month",
+    costsSince: (day: string, usd: string) => `since ${day}, by list prices: an estimate of ${usd} USD`,
+    leftOut: (what: string) => `Left out of the costs: ${what}.`,
   },
   lanes: {
     lanes: "Lanes",

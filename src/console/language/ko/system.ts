@@ -61,6 +61,9 @@ export const koSystem: typeof enSystem = {
     same: "같음",
     timesMore: (factor) => `${numberText(factor)}배`,
     points: (points) => `${points > 0 ? "+" : ""}${points}%p`,
+    costs: "이번 달 비용",
+    costsSince: (day, usd) => `${day}부터 정가로 추정한 ${usd} USD`,
+    leftOut: (what) => `비용에서 뺀 것: ${what}.`,
   },
   lanes: {
     lanes: "레인",
