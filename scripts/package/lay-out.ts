@@ -40,7 +40,11 @@ export async function layOut(out: string, version: string): Promise<Packages> {
 async function layOutBelfry(folder: string): Promise<void> {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const project = join(root, "scripts/package/tsconfig.json");
-  execFileSync(process.execPath, [tsc, "-p", project, "--outDir", folder], { stdio: ["ignore", "inherit", "inherit"] });
+  // What says why stands in the repository; what an editor shows stands in the declarations.
+  for (const what of [["--removeComments", "--declaration", "false"], ["--emitDeclarationOnly"]]) {
+    const options = [tsc, "-p", project, "--outDir", folder, ...what];
+    execFileSync(process.execPath, options, { stdio: ["ignore", "inherit", "inherit"] });
+  }
   for (const each of globSync(notPublished, { cwd: folder })) rmSync(join(folder, each));
   const declared = declarationsOf(folder);
   for (const file of globSync("**/*.d.ts", { cwd: folder })) if (!declared.has(file)) rmSync(join(folder, file));

@@ -18,7 +18,7 @@ export {
   RetryLater,
 } from "../define/errors.ts";
 export { sql } from "../define/query.ts";
-export { type Costs, costsCsv, type CostsOptions, readCosts } from "../insight/own-costs.ts";
+export { type CostLine, type Costs, costsCsv, type CostsOptions, readCosts } from "../insight/own-costs.ts";
 
 export type { Duration } from "../calendar/duration.ts";
 export type {

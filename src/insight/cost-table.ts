@@ -1,8 +1,8 @@
 import { hourMs } from "../machine/units.ts";
-import type { CostListReply } from "./costs.ts";
+import type { Costs } from "./costs.ts";
 
 /** A line for each group, what is not listed together in the last one. */
-export const costTable = ({ by, groups, others }: CostListReply) => ({
+export const costTable = ({ by, groups, others }: Costs) => ({
   head: [
     by,
     "attempts",

@@ -35,7 +35,7 @@ export const costFacts = ({
 export interface CostQuestion {
   readonly from: string;
   readonly to: string;
-  readonly by: "kind" | "schedule" | "key";
+  readonly by: Costs["by"];
   /** Null: all. */
   readonly kinds: readonly string[] | null;
 }
@@ -134,16 +134,37 @@ const usd = z.object({
 });
 
 const line = z.object({ ...figures, usd });
-type Figures = Omit<z.infer<typeof line>, "usd">;
-type CostLine = z.infer<typeof line>;
+/** What a group used, and its price by part. */
+export type CostLine = Readonly<
+  Record<"attempts" | "calls" | "runMs" | "gbSeconds" | "vcpuHours" | "gbHours", number>
+> & { readonly usd: Readonly<Record<"lambda" | "fargate" | "queues" | "logs" | "database" | "total", number>> };
 
-export const costList = z
+/** What `GET /costs` answers. */
+export interface Costs {
+  readonly stage: string;
+  readonly region: string;
+  readonly from: string;
+  readonly to: string;
+  readonly by: "kind" | "schedule" | "key";
+  /** The dearest first. Name empty: of no schedule, or without a key. */
+  readonly groups: readonly (CostLine & { readonly name: string })[];
+  /** What is not listed, together. */
+  readonly others: (CostLine & { readonly groups: number }) | null;
+  readonly total: CostLine;
+  readonly databaseUsd: number | null;
+  readonly isEstimate: true;
+  readonly assumes: readonly string[];
+  readonly leftOut: readonly string[];
+}
+
+export const costGrouping = z.enum(["kind", "schedule", "key"]);
+export const costList: z.ZodType<Costs> = z
   .object({
     stage: z.string(),
     region: z.string().describe("Whose prices they are."),
     from: day,
     to: day.describe("The first day that is not in it."),
-    by: z.enum(["kind", "schedule", "key"]),
+    by: costGrouping,
     groups: z
       .array(line.extend({ name: z.string().describe("Empty: of no schedule, or without a key.") }))
       .describe("The dearest first."),
@@ -158,12 +179,10 @@ export const costList = z
     leftOut: z.array(z.string()),
   })
   .meta({ id: "CostList" });
-export type CostListReply = z.infer<typeof costList>;
-
 export async function costsOf(
   database: Database,
   { asked, facts, now }: { readonly asked: CostQuestion; readonly facts: CostFacts; readonly now: Instant },
-): Promise<CostListReply> {
+): Promise<Costs> {
   const { since, waiting } = await oneRow(database, readCounted, (await database.epoch()).first_event_id);
   // Of days before the system was there its database is not charged for.
   const from = Math.max(Date.parse(asked.from), Date.parse(since ?? asked.from));
@@ -216,7 +235,7 @@ const leftOut = [
   "addresses of tasks",
 ];
 
-function lineOf(row: Figures & { readonly attemptsOfAll: number }, databaseUsd: number): CostLine {
+function lineOf(row: Omit<CostLine, "usd"> & { readonly attemptsOfAll: number }, databaseUsd: number): CostLine {
   const { attempts, calls, runMs, gbSeconds, vcpuHours, gbHours } = row;
   const uses = workUses(row);
   const of = (part: "Lambda" | "SQS" | "CloudWatch"): number => usdOf(uses.filter((use) => use.of.startsWith(part)));

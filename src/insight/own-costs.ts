@@ -1,19 +1,10 @@
 import type { Store } from "../machine/store.ts";
 import { costTable } from "./cost-table.ts";
-import {
-  type CostFacts,
-  costFacts,
-  costList,
-  type CostListReply,
-  costPeriod,
-  type CostQuestion,
-  costsOf,
-} from "./costs.ts";
+import { type CostFacts, costFacts, costGrouping, type Costs, costPeriod, costsOf } from "./costs.ts";
 import { csv } from "./csv.ts";
 import type { Database } from "./sql-query.ts";
 
-/** What `GET /costs` answers. */
-export type Costs = CostListReply;
+export type { CostLine, Costs } from "./costs.ts";
 
 export interface CostsOptions {
   /** Days in UTC as YYYY-MM-DD. Default: this month, with today. */
@@ -21,7 +12,7 @@ export interface CostsOptions {
   /** The first day that is not in it. */
   readonly to?: string;
   /** What is added up. Default `kind`. */
-  readonly by?: CostQuestion["by"];
+  readonly by?: Costs["by"];
   /** Of the database, a month. Default: what the deployment says, which knows the price of its own instance. */
   readonly databaseUsd?: number;
 }
@@ -49,7 +40,7 @@ export async function readCosts({ from, to, by = "kind", databaseUsd }: CostsOpt
   const source = place[bound];
   if (source === undefined)
     throw new Error("readCosts() works in a handler: elsewhere ask GET /costs of the API, or `belfry costs`");
-  if (!costList.shape.by.safeParse(by).success)
+  if (!costGrouping.safeParse(by).success)
     throw new RangeError(`by is ${JSON.stringify(by)}: it must be kind, schedule or key`);
   if (databaseUsd !== undefined && !(databaseUsd >= 0 && databaseUsd < 1e9))
     throw new RangeError(`databaseUsd is ${databaseUsd}: it must be an amount in USD below a billion`);

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { CostListReply } from "../../src/insight/costs.ts";
+import type { Costs } from "../../src/insight/costs.ts";
 import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
@@ -17,10 +17,10 @@ const app = defineApp({ name: "bill", jobs: [mail, report, render], schedules: [
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
-async function costs(opened: Opened, query: string): Promise<CostListReply> {
+async function costs(opened: Opened, query: string): Promise<Costs> {
   const { status, body } = await opened.call("GET", `/costs?${query}`);
   expect({ status, body }).toMatchObject({ status: 200 });
-  return body as unknown as CostListReply;
+  return body as unknown as Costs;
 }
 
 const plant = (opened: Opened, values: string): Promise<unknown> =>
@@ -72,7 +72,7 @@ async function october(): Promise<Opened> {
 }
 
 const month = "from=2026-10-01&to=2026-11-01&databaseUsd=100";
-const shown = ({ groups }: CostListReply): readonly (readonly [string, string])[] =>
+const shown = ({ groups }: Costs): readonly (readonly [string, string])[] =>
   groups.map(({ name, usd }) => [name, usd.total.toFixed(2)]);
 
 test("a month's bill is to the cent what a calculator says", async () => {

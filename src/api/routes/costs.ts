@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { costFacts, costList, costPeriod, dayPattern, costsOf } from "../../insight/costs.ts";
+import { costFacts, costGrouping, costList, costPeriod, dayPattern, costsOf } from "../../insight/costs.ts";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
@@ -16,7 +16,7 @@ const day = (description: string) =>
 const costsQuery = z.strictObject({
   from: day("The first day, in UTC; default: the first of the month."),
   to: day("The first day that is not in it; default: tomorrow."),
-  by: z.enum(["kind", "schedule", "key"]).default("kind").meta({ description: "What is added up." }),
+  by: costGrouping.default("kind").meta({ description: "What is added up." }),
   kind: text(contractLimits.idCharactersMax).optional(),
   databaseUsd: z
     .string()

@@ -1,9 +1,9 @@
-import type { CostListReply } from "../../insight/costs.ts";
+import type { Costs } from "../../insight/costs.ts";
 import { words } from "../language/words.ts";
 import { column, TableCard } from "../parts/index.ts";
 import { useAnswer } from "../resource.ts";
 
-type Row = CostListReply["groups"][number];
+type Row = Costs["groups"][number];
 
 /** What each kind cost this month, by list prices. A refusal leaves the card out: the screen is about other figures. */
 export function CostCard() {
