@@ -2,17 +2,12 @@ import { useState } from "preact/hooks";
 import type { JobQuery } from "./filter.ts";
 import { Button, copy } from "../parts/index.ts";
 import type { JobReply } from "../../api/shape/job.ts";
-import { csv } from "../../insight/csv.ts";
 import { words } from "../language/words.ts";
 
 /** Takes the list elsewhere: its address, the command that prints it, or what is loaded for a spreadsheet. */
 export function CopyList({ filter, jobs }: { readonly filter: JobQuery; readonly jobs: readonly JobReply[] }) {
   const [isOpen, setOpen] = useState(false);
-  const texts = {
-    link: () => location.href,
-    command: () => commandOf(filter),
-    csv: () => csv(columns, jobs.map(rowOf)),
-  };
+  const texts = { link: () => location.href, command: () => commandOf(filter), csv: () => csvOf(jobs) };
   const names = words.jobs.copy;
   return (
     <details class="copy-list" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -45,4 +40,7 @@ const commandOf = (filter: JobQuery): string =>
 
 const columns = ["id", "kind", "key", "state", "lane", "attempt", "dueAt", "startedAt", "finishedAt"] as const;
 
-const rowOf = (job: JobReply): readonly string[] => columns.map((name) => String(job[name] ?? ""));
+/** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+const cellOf = (value: string): string => `"${value.replace(/^(?=[=+@\t-])/, "'").replaceAll('"', '""')}"`;
+const csvOf = (jobs: readonly JobReply[]): string =>
+  [columns.join(), ...jobs.map((job) => columns.map((name) => cellOf(String(job[name] ?? ""))).join())].join("\n");

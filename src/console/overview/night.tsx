@@ -127,13 +127,14 @@ const releasesShown = 3;
 
 /** The coloured lines in words, each with what it changed. */
 const Releases = ({ at }: { readonly at: readonly string[] }) => (
-  <p class="form-lead releases">
+  <p class="form-lead">
     {words.night.releases}
-    {at.slice(-releasesShown).map((each) => (
+    {at.slice(-releasesShown).map((each) => [
       <a key={each} class="link" href={addresses.activityOf({ caller: "deployment", created: `${each}..` })}>
         <Time at={each} />
-      </a>
-    ))}
+      </a>,
+      " ",
+    ])}
   </p>
 );
 

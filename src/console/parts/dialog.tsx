@@ -132,7 +132,7 @@ function Asking({ number, question, answer }: Asked) {
   const [written, setWritten] = useState<Readonly<Record<string, string>>>({});
   const { action, title = action, text, facts = [], fields = [], danger = false } = question;
   const onSend = async (): Promise<void> => answer(written);
-  // After an answer this one changes nothing.
+  // An answer that was given stands.
   const onClose = (): void => {
     if (asked.value?.number === number) asked.value = null;
     answer(null);
