@@ -1,6 +1,6 @@
-import { signal } from "@preact/signals";
+import { type Signal, signal, useSignal } from "@preact/signals";
 import { useLocation } from "preact-iso";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { words } from "./language/words.ts";
 import { storedSignal } from "./remembered.ts";
 
@@ -55,21 +55,17 @@ function isTyping({ target }: KeyboardEvent): boolean {
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 }
 
+type AddressOf = (row: number) => string | null;
+
 /** The row that keys act on, of a list with a filter; another list begins before its first row. */
-export function useCurrentRow(list: string, rows: number, addressOf: (row: number) => string | null) {
+export function useCurrentRow(list: string, rows: number, addressOf: AddressOf): Signal<number> {
   const { route } = useLocation();
-  const [current, setCurrent] = useState(-1);
-  // Keys may come faster than the screen is drawn: they act on what the one before left.
-  const at = useRef(-1);
-  const move = (row: number): void => {
-    at.current = row;
-    setCurrent(row);
-  };
-  useEffect(() => move(-1), [list]);
-  const step = (by: number): void => move(Math.max(0, Math.min(rows - 1, at.current + by)));
+  const current = useSignal(-1);
+  useEffect(() => void (current.value = -1), [list]);
+  const step = (by: number): void => void (current.value = Math.max(0, Math.min(rows - 1, current.value + by)));
   const open = (): void => {
     const { activeElement } = document;
-    const address = addressOf(at.current);
+    const address = addressOf(current.value);
     // Enter on a link or button is that one's own.
     if (activeElement instanceof HTMLAnchorElement || activeElement instanceof HTMLButtonElement) activeElement.click();
     else if (address !== null) route(address);
@@ -80,7 +76,7 @@ export function useCurrentRow(list: string, rows: number, addressOf: (row: numbe
     { keys: "k", does: words.filter.rowBefore, run: () => step(-1) },
     { keys: "Enter", does: words.filter.openRow, run: open },
   ]);
-  return { current, at };
+  return current;
 }
 
 /** The id that `/` looks for. */

@@ -29,7 +29,7 @@ await describeOperator("ten jobs of an operator", (its) => {
 type Job = (name: string, clicks: number, work: (at: Operator) => Promise<void>) => void;
 
 function nights(its: OperatorWorld, job: Job): void {
-  const lastNight = (at: Operator) => at.page.getByRole("region", { name: "Occurrences" });
+  const lastNight = (at: Operator) => at.page.getByRole("table", { name: "Past times" });
 
   job("why did last night's not run: it was skipped", 2, async (at) => {
     await past(its.pool, "nightly-sync", ["SUCCESS", "SUCCESS", "SKIPPED"]);

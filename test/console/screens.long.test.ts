@@ -12,7 +12,7 @@ const koreanScreens = [
   { path: "/schedules", text: "최근 30번" },
   { path: "/schedules/nightly-export", text: "다음 시각" },
   { path: "/upcoming", text: "남은 시간" },
-  { path: "/kinds", text: "비교 기간" },
+  { path: "/kinds", text: "종류별" },
   { path: "/runs", text: "걸린 시간" },
   { path: "/runs/7", text: "실패한 곳부터 재시도" },
   { path: "/dead-letters", text: "HTTP_503" },

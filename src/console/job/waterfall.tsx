@@ -53,12 +53,18 @@ function Line({ job, of, timeline }: WaterfallProps & { readonly of: TimelineLin
   const spent = (wanted: Piece["phase"]): number =>
     of.pieces.filter(({ phase }) => phase === wanted).reduce((sum, { from, to }) => sum + to - from, 0);
   const [waited, ran] = [spent("wait"), spent("run")];
+  const isBad = of.outcome === "FAILED" || of.outcome === "LOST";
   return (
     <li>
       <span class="waterfall-name">{words.attempts.attempt(of.attempt)}</span>
       <span class="waterfall-track">
         {of.pieces.map((piece) => (
-          <Bar key={`${piece.from}${piece.phase}`} piece={piece} timeline={timeline} outcome={of.outcome} />
+          <i
+            key={`${piece.from}${piece.phase}`}
+            class={`piece piece-${piece.phase}${piece.phase === "run" && isBad ? " bad" : ""}`}
+            style={boxOn(piece.from, piece.to, timeline)}
+            title={`${words.attempts.phases[piece.phase]}: ${durationText(piece.to - piece.from)}`}
+          />
         ))}
       </span>
       <span class="number">{ran > 0 ? durationText(ran) : <span class="nothing">–</span>}</span>
@@ -79,20 +85,3 @@ const OutcomeBadge = ({ outcome }: Pick<TimelineLine, "outcome">) =>
   ) : (
     <LookBadge of={{ state: outcome, icon: outcome, text: outcomes[outcome] }} />
   );
-
-interface BarProps {
-  readonly piece: Piece;
-  readonly timeline: Timeline;
-  readonly outcome: TimelineLine["outcome"];
-}
-
-function Bar({ piece, timeline, outcome }: BarProps) {
-  const isBad = piece.phase === "run" && (outcome === "FAILED" || outcome === "LOST");
-  return (
-    <i
-      class={`piece piece-${piece.phase}${isBad ? " bad" : ""}`}
-      style={boxOn(piece.from, piece.to, timeline)}
-      title={`${words.attempts.phases[piece.phase]}: ${durationText(piece.to - piece.from)}`}
-    />
-  );
-}

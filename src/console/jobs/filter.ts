@@ -10,7 +10,8 @@ export const parseFilter = (text: string): Filter => parseTerms(text, words.jobs
 function problemOf(field: string, value: string): string | null {
   if (field === "state" && statesOf(value) === null) return words.filter.noState(value, stateList);
   if (field === "id" && !/^\d{1,18}$/.test(value)) return words.filter.noNumber(value);
-  if (field === "held" && !Object.hasOwn(heldValues, value)) return words.filter.badHeld(value);
+  if (field === "held" && !Object.hasOwn(heldValues, value))
+    return words.filter.notSo(field, value, "held:yes, held:no");
   return ranges[field]?.(value, 0) === null ? words.filter.badRange(field, value) : null;
 }
 

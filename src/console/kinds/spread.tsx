@@ -1,12 +1,9 @@
 import { Card, Loaded } from "../parts/index.ts";
-import type { KindFigureListReply } from "../../insight/kind-figures.ts";
 import { numberText } from "../language/number.ts";
 import { words } from "../language/words.ts";
 import { useAnswer } from "../resource.ts";
 import { durationText } from "../time.ts";
-import { percentilesText } from "./figures.ts";
-
-type Row = KindFigureListReply["kinds"][number];
+import { type KindRow, percentilesText } from "./figures.ts";
 
 const pictures = [
   { of: "waited", figures: "waitingMs", title: words.attempts.phases.wait },
@@ -37,7 +34,7 @@ export function KindHistograms(asked: Readonly<Record<"kind" | "lane" | "by", st
 
 type Picture = (typeof pictures)[number];
 
-function Histogram({ row, of, figures, title }: Picture & { readonly row: Row }) {
+function Histogram({ row, of, figures, title }: Picture & { readonly row: KindRow }) {
   const steps = row.spread ?? [];
   const most = Math.max(4, ...steps.map((step) => step[of]));
   const spread = row.now[figures];

@@ -1,11 +1,13 @@
-import { Button, type Column, column, DataTable, Nothing, Paused, Tag, zeroOr } from "../parts/index.ts";
+import { Button, type Column, column, DataTable, Nothing, Paused, Tag, togglePause, zeroOr } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import type { LaneReply } from "../../api/shape/overview.ts";
 import { words } from "../language/words.ts";
 
+const at = "/lanes/:name";
+
 interface LaneTableProps {
   readonly lanes: readonly LaneReply[];
-  readonly onToggle: (lane: LaneReply) => void;
+  readonly onDone: () => void;
 }
 
 const names = {
@@ -52,7 +54,7 @@ const columns: readonly Column<LaneReply>[] = [
   { name: names.concurrency, isNumber: true, isNamed: true, cell: ({ concurrency }) => concurrency ?? <Nothing /> },
 ];
 
-export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
+export const LaneTable = ({ lanes, onDone }: LaneTableProps) => (
   <DataTable
     label={words.places.lanes}
     look="stacks"
@@ -64,8 +66,8 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
         <Button
           text={isClosed(lane) ? words.shared.resume : words.shared.pause}
           look="small"
-          onClick={() => onToggle(lane)}
-          label={words.pause.toggle(isClosed(lane), words.pause.named["/lanes/:name"](lane.name))}
+          onClick={() => void togglePause({ at, id: lane.name, paused: isClosed(lane) }, onDone)}
+          label={words.pause.toggle(isClosed(lane), words.pause.named[at](lane.name))}
         />
       )),
     ]}
@@ -73,7 +75,7 @@ export const LaneTable = ({ lanes, onToggle }: LaneTableProps) => (
 );
 
 /** A resume ends either. */
-export const isClosed = ({ paused, blackoutUntil }: LaneReply): boolean => paused || blackoutUntil !== null;
+const isClosed = ({ paused, blackoutUntil }: LaneReply): boolean => paused || blackoutUntil !== null;
 
 const pausedText = ({ pausedBy }: LaneReply): string =>
   pausedBy === null ? words.schedules.states.paused : words.lanes.pausedBy(pausedBy);

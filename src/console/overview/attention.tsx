@@ -2,16 +2,8 @@ import { addresses } from "../address.ts";
 import type { Count } from "../language/number.ts";
 import { Icon } from "../parts/index.ts";
 import type { Standing } from "./standing.ts";
-import type { SummaryReply } from "../../api/shape/overview.ts";
 import { durationText } from "../time.ts";
 import { words } from "../language/words.ts";
-
-type TroubledSchedules = Standing["schedules"];
-
-interface AttentionProps {
-  readonly summary: SummaryReply;
-  readonly schedules: TroubledSchedules;
-}
 
 /** Something waits longer than this although it may start. */
 const waitsLongMs = 60_000;
@@ -22,14 +14,14 @@ interface Matter {
 }
 
 /** One line: all is well, or what is not, each with the way to it. */
-export function Attention({ summary, schedules }: AttentionProps) {
-  const matters = mattersOf(summary, schedules);
+export function Attention({ found }: { readonly found: Standing }) {
+  const matters = mattersOf(found);
   if (matters.length === 0) {
     return (
       <p class="attention good">
         <Icon name="SUCCESS" />
         <span>
-          <strong>{words.overview.allIsWell}</strong> <span class="dim">{calmText(summary)}</span>
+          <strong>{words.overview.allIsWell}</strong> <span class="dim">{calmText(found)}</span>
         </span>
       </p>
     );
@@ -51,7 +43,7 @@ export function Attention({ summary, schedules }: AttentionProps) {
 
 /** One by its name, several by their number, with the list that shows them. */
 function troubleOf(
-  { total, isMore, first }: TroubledSchedules["failing"],
+  { total, isMore, first }: Standing["schedules"]["failing"],
   state: string,
   one: (id: string) => string,
   many: (count: Count) => string,
@@ -62,10 +54,8 @@ function troubleOf(
     : { text: many({ count: total, isMore }), href: addresses.schedulesWith(`state:${state}`) };
 }
 
-function mattersOf(
-  { live, deadLetters, lanes, workers, lastPass }: SummaryReply,
-  { failing, late, burning }: TroubledSchedules,
-): readonly Matter[] {
+function mattersOf({ live, deadLetters, lanes, workers, lastPass, schedules }: Standing): readonly Matter[] {
+  const { failing, late, burning } = schedules;
   const waited = live.oldestWaitingMs ?? 0;
   const found: readonly (Matter | false)[] = [
     deadLetters.count > 0 && { text: words.many.deadLetter(deadLetters), href: addresses.deadLetters },
@@ -86,7 +76,7 @@ function mattersOf(
   return found.filter((each) => each !== false);
 }
 
-function calmText({ lastHour, live }: SummaryReply): string {
+function calmText({ lastHour, live }: Standing): string {
   const mean = lastHour.meanRunMs === null ? "" : words.overview.onAverage(durationText(lastHour.meanRunMs));
   const done =
     lastHour.succeeded === 0 ? words.overview.nothingEnded : words.overview.doneInHour(lastHour.succeeded) + mean;

@@ -1,11 +1,12 @@
 import { addresses } from "../address.ts";
+import { currentTime } from "../clock.ts";
 import { quote } from "../filter/terms.ts";
 import { reasonText } from "../language/spoken.ts";
 import { words } from "../language/words.ts";
 import { numberText } from "../language/number.ts";
 import { boxOn, percentOf, linkPlace, type TimeScale } from "../parts/index.ts";
 import type { NightReply } from "../../insight/night.ts";
-import { durationText, fully, myZone } from "../time.ts";
+import { clockZone, durationText, inZone } from "../time.ts";
 
 export type NightRow = NightReply["rows"][number];
 type Bar = NightRow["bars"][number];
@@ -111,13 +112,7 @@ function shapesOf(row: NightRow, { by, span, most }: NightScale): readonly Shape
   ];
 }
 
-/** What a bar is. */
-export function barText(row: NightRow, drawn: NightScale, n: number): string | null {
-  const shape = shapesOf(row, drawn)[n];
-  if (shape === undefined) return null;
-  const at = fully(Date.parse(shape.from), myZone).split("\n").at(-1) ?? "";
-  return [`${row.id}: ${shape.text}`, at, ...shape.more].join(" · ");
-}
+const clockAt = (at: string): string => inZone(Date.parse(at), currentTime(), clockZone()).text;
 
 /** The bars of one row, over its pauses. */
 export function BarLine({ row, drawn }: { readonly row: NightRow; readonly drawn: NightScale }) {
@@ -138,7 +133,7 @@ export function BarLine({ row, drawn }: { readonly row: NightRow; readonly drawn
           {...linkPlace(index)}
           class={`gantt-bar night-bar ${shape.look}`}
           href={shape.href}
-          aria-label={shape.text}
+          aria-label={[`${row.id}: ${shape.text}`, clockAt(shape.from), ...shape.more].join(" · ")}
           style={{ ...boxOf(shape, span), ...shape.style }}
         />
       ))}

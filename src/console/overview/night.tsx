@@ -22,7 +22,7 @@ import { edgesOf, isoTime, writtenEdges } from "../filter/range.ts";
 import { numberText } from "../language/number.ts";
 import { useResource } from "../resource.ts";
 import type { NightReply } from "../../insight/night.ts";
-import { BarLine, barText, countOf, hrefOf, type NightRow } from "./night-bars.tsx";
+import { BarLine, countOf, hrefOf, type NightRow } from "./night-bars.tsx";
 import { words } from "../language/words.ts";
 
 const rowsShown = 10;
@@ -95,10 +95,6 @@ function Rows({ from, to, by, releases, rows }: Shown) {
     ...rows.flatMap((row) => row.cells.map((cell) => countOf({ ...row, bars: [], cells: [cell] }))),
   );
   const drawn = { by, span, most };
-  const sayOf = (bar: HTMLElement): string | null => {
-    const row = rows.find(({ id }) => id === bar.closest("tr")?.dataset["id"]);
-    return row === undefined ? null : barText(row, drawn, Number(bar.dataset["n"]));
-  };
   const columns: readonly Column<NightRow>[] = [
     {
       name: words.labels[by],
@@ -120,12 +116,7 @@ function Rows({ from, to, by, releases, rows }: Shown) {
     },
   ];
   return (
-    <Picture
-      look="night"
-      how={rows.length === 0 ? "" : words.night.how}
-      sayOf={sayOf}
-      style={{ "--ticks": linesOf(span, releases) }}
-    >
+    <Picture look="night" how={rows.length === 0 ? "" : words.night.how} style={{ "--ticks": linesOf(span, releases) }}>
       <DataTable label={words.night.title} none={words.night.none} {...{ columns, rows }} idOf={({ id }) => id} />
       {releases.length === 0 ? null : <Releases at={releases} />}
     </Picture>
@@ -136,13 +127,14 @@ const releasesShown = 3;
 
 /** The coloured lines in words, each with what it changed. */
 const Releases = ({ at }: { readonly at: readonly string[] }) => (
-  <p class="form-lead releases">
+  <p class="form-lead">
     {words.night.releases}
-    {at.slice(-releasesShown).map((each) => (
+    {at.slice(-releasesShown).map((each) => [
       <a key={each} class="link" href={addresses.activityOf({ caller: "deployment", created: `${each}..` })}>
         <Time at={each} />
-      </a>
-    ))}
+      </a>,
+      " ",
+    ])}
   </p>
 );
 

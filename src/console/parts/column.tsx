@@ -29,55 +29,41 @@ type Of<T, V> = (row: T) => V;
 type By<T, V> = Of<T, V> | { readonly [K in keyof T]-?: T[K] extends V ? K : never }[keyof T];
 const reads = <T, V>(by: By<T, V>): Of<T, V> => (typeof by === "function" ? by : (row) => row[by] as V);
 type More<T> = Partial<Column<T>>;
-type Shows = (value: number) => ComponentChildren;
+type Shows<T, V> = (value: V, row: T) => ComponentChildren;
 
-const named = <T,>(name: string, by: By<T, number | null>, shows: Shows, more: More<T>): Column<T> => ({
-  name,
-  isNumber: true,
-  isNamed: true,
-  by: reads(by),
-  cell(row) {
-    const value = reads(by)(row);
-    return value === null ? <Nothing /> : shows(value);
-  },
-  ...more,
-});
+function shown<T, V extends string | number>(name: string, by: By<T, V | null>, shows: Shows<T, V>, more: More<T>) {
+  const of = reads(by);
+  const cell = (row: T): ComponentChildren => {
+    const value = of(row);
+    return value === null ? <Nothing /> : shows(value, row);
+  };
+  return { name, by: of, cell, ...more };
+}
+
+const figure = { isNumber: true, isNamed: true };
 
 /** Columns that many tables have: what they show of a row also sorts the rows. */
 export const column = {
-  text: <T,>(name: string, by: By<T, string | null>, more: More<T> = {}): Column<T> => ({
-    name,
-    by: reads(by),
-    cell: reads(by),
-    ...more,
-  }),
+  text: <T,>(name: string, by: By<T, string | null>, more: More<T> = {}): Column<T> =>
+    shown(name, by, (value) => value, more),
   /** What a row is about, with the way to it. */
-  link: <T,>(name: string, by: By<T, string | null>, to: Of<T, string>, more: More<T> = {}): Column<T> => ({
-    name,
-    by: reads(by),
-    cell: (row) => (reads(by)(row) === null ? <Nothing /> : <RowLink to={to(row)} text={reads(by)(row)} />),
-    ...more,
-  }),
-  time: <T,>(name: string, by: By<T, string | null>, more: More<T> = {}): Column<T> => ({
-    name,
-    isNamed: true,
-    by: reads(by),
-    cell: (row) => <Time at={reads(by)(row)} />,
-    ...more,
-  }),
+  link: <T,>(name: string, by: By<T, string | null>, to: Of<T, string>, more: More<T> = {}): Column<T> =>
+    shown(name, by, (text, row) => <RowLink to={to(row)} text={text} />, more),
+  time: <T,>(name: string, by: By<T, string | null>, more: More<T> = {}): Column<T> =>
+    shown(name, by, (at) => <Time at={at} />, { isNamed: true, ...more }),
   /** A zero steps back. */
   number: <T,>(name: string, by: By<T, number | null>, more: More<T> = {}): Column<T> =>
-    named(name, by, (value) => zeroOr(value), more),
+    shown(name, by, (value) => zeroOr(value), { ...figure, ...more }),
   duration: <T,>(name: string, by: By<T, number | null>, more: More<T> = {}): Column<T> =>
-    named(name, by, durationText, more),
+    shown(name, by, durationText, { ...figure, ...more }),
   /** The last one: what may be done with a row. */
   actions: <T,>(cell: Of<T, ComponentChildren>, more: More<T> = {}): Column<T> => ({
     name: words.shared.actions,
     isHidden: true,
     class: "pinned",
     cell(row) {
-      const shown = cell(row);
-      return shown === null ? null : <span class="line actions">{shown}</span>;
+      const children = cell(row);
+      return children === null ? null : <span class="line actions">{children}</span>;
     },
     ...more,
   }),

@@ -129,50 +129,36 @@ export function answerTo(question: Question): Promise<Answer> {
 export const ConfirmDialog = () => (asked.value === null ? null : <Asking key={asked.value.number} {...asked.value} />);
 
 function Asking({ number, question, answer }: Asked) {
-  const isYes = useRef(false);
   const [written, setWritten] = useState<Readonly<Record<string, string>>>({});
   const { action, title = action, text, facts = [], fields = [], danger = false } = question;
-  const onSend = async (): Promise<void> => {
-    isYes.current = true;
-  };
+  const onSend = async (): Promise<void> => answer(written);
+  // An answer that was given stands.
   const onClose = (): void => {
     if (asked.value?.number === number) asked.value = null;
-    answer(isYes.current ? written : null);
+    answer(null);
   };
   return (
     <FormDialog {...{ title, action, danger, onSend, onClose }} wide={false}>
       <p>{text}</p>
       {facts.length === 0 ? null : <Facts of={facts} />}
-      {fields.map((field) => (
-        <Writing
-          key={field.id}
-          field={field}
-          value={written[field.id] ?? ""}
-          onWrite={(value) => setWritten({ ...written, [field.id]: value })}
-        />
-      ))}
+      {fields.map(({ id, name, hint, isCheck = false }) => {
+        const value = written[id] ?? "";
+        const write = (next: string): void => setWritten({ ...written, [id]: next });
+        return isCheck ? (
+          <label key={id} class="check-line">
+            <input
+              type="checkbox"
+              checked={value !== ""}
+              onChange={({ currentTarget }) => write(currentTarget.checked ? "yes" : "")}
+            />
+            <span>
+              {name} <span class="small">{hint}</span>
+            </span>
+          </label>
+        ) : (
+          <TextField key={id} name={name} hint={hint} value={value} onWrite={write} />
+        );
+      })}
     </FormDialog>
   );
 }
-
-interface WritingProps {
-  readonly field: QuestionField;
-  readonly value: string;
-  readonly onWrite: (value: string) => void;
-}
-
-const Writing = ({ field: { name, hint, isCheck = false }, value, onWrite }: WritingProps) =>
-  isCheck ? (
-    <label class="check-line">
-      <input
-        type="checkbox"
-        checked={value !== ""}
-        onChange={({ currentTarget }) => onWrite(currentTarget.checked ? "yes" : "")}
-      />
-      <span>
-        {name} <span class="small">{hint}</span>
-      </span>
-    </label>
-  ) : (
-    <TextField name={name} hint={hint} value={value} onWrite={onWrite} />
-  );

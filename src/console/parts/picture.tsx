@@ -5,17 +5,15 @@ interface PictureProps {
   readonly look: string;
   /** How to read it, until something in it is pointed at. */
   readonly how: string;
-  /** What a link in it stands for, where its name does not say all. */
-  readonly sayOf?: (link: HTMLElement) => string | null;
   readonly style?: Readonly<Record<string, string>>;
   readonly children: ComponentChildren;
 }
 
 /** A table whose rows are drawn as links: arrow keys walk them, and a line below says which one has the pointer or the focus. */
-export function Picture({ look, how, sayOf = ({ ariaLabel }) => ariaLabel, style = {}, children }: PictureProps) {
+export function Picture({ look, how, style = {}, children }: PictureProps) {
   const [said, setSaid] = useState<string | null>(null);
   const say = ({ target }: Event): void => {
-    if (target instanceof HTMLElement && target.matches(linked)) setSaid(sayOf(target));
+    if (target instanceof HTMLElement && target.matches(linked)) setSaid(target.ariaLabel);
   };
   return (
     <div class={look} style={style} onKeyDown={moveAmongLinks} onPointerOver={say} onFocusIn={say}>

@@ -8,18 +8,11 @@ export function placesOf(
   before: ReadonlyMap<string, number>,
   spared?: string,
 ): ReadonlyMap<string, number> {
-  const kept = new Map<string, number>();
-  for (const id of ids) {
-    const place = before.get(id);
-    if (place !== undefined) kept.set(id, place);
-  }
-  const taken = new Set(kept.values());
-  const itsOwn = before.get(spared ?? "");
-  if (itsOwn !== undefined) taken.add(itsOwn);
+  const taken = new Set([...ids, spared ?? ""].map((id) => before.get(id)));
   let next = 0;
   const free = (): number => {
     while (taken.has(next)) next += 1;
     return next++;
   };
-  return new Map(ids.map((id) => [id, kept.get(id) ?? free()]));
+  return new Map(ids.map((id) => [id, before.get(id) ?? free()]));
 }

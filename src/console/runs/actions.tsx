@@ -65,8 +65,8 @@ export function RunActions({ run: { id, kind, shape, state, finishedAt, progress
   };
   const mayRetry = state === "FAILED" || state === "CANCELED" || (isOver && progress.failed > 0);
   useKeys([
-    { keys: "r", does: words.runs.resumeKey, run: () => void (mayRetry && retry()) },
-    { keys: "R", does: words.runs.rerunKey, run: () => void rerun() },
+    { keys: "r", does: words.runs.resume, run: () => void (mayRetry && retry()) },
+    { keys: "R", does: words.runs.rerun, run: () => void rerun() },
     { keys: "c", does: words.runs.cancelRun, run: () => void (isOver ? undefined : cancel()) },
   ]);
   return (

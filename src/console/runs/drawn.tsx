@@ -14,15 +14,16 @@ interface Line {
 
 interface DrawnProps {
   readonly label: string;
-  readonly nodes: readonly string[];
+  /** What is shown of each, by its id. */
+  readonly nodes: ReadonlyMap<string, ComponentChildren>;
   readonly lines: readonly Line[];
   readonly size: { readonly width: number; readonly height: number };
-  readonly node: (id: string) => ComponentChildren;
 }
 
 /** Boxes and the lines between them, laid out beside the page. */
 export function GraphDrawing(props: DrawnProps) {
-  const { nodes, lines, size } = props;
+  const { lines, size } = props;
+  const nodes = [...props.nodes.keys()];
   const edges = lines.map(({ from, to }) => [from, to] as const);
   const shape = `${nodes.join()}|${edges.map((edge) => edge.join(">")).join()}`;
   const laidOut = useResource(shape, (signal) => layOut({ nodes, edges, ...size }, signal), { again: "never" });
@@ -33,7 +34,7 @@ export function GraphDrawing(props: DrawnProps) {
 const scaleMin = 0.7;
 
 /** The whole of it, or at its own size, moved by scrolling. */
-function Pane({ label, lines, size, node, laidOut }: DrawnProps & { readonly laidOut: LaidOut }) {
+function Pane({ label, nodes, lines, size, laidOut }: DrawnProps & { readonly laidOut: LaidOut }) {
   const box = useRef<HTMLDivElement>(null);
   const [isWhole, setWhole] = useState(true);
   const [fitted, fit] = useState(1);
@@ -54,7 +55,7 @@ function Pane({ label, lines, size, node, laidOut }: DrawnProps & { readonly lai
             class="graph-ground"
             style={{ width: `${width}px`, height: `${height}px`, transform: `scale(${scale})` }}
           >
-            <Ground lines={lines} size={size} node={node} laidOut={laidOut} />
+            <Ground {...{ nodes, lines, size, laidOut }} />
           </div>
         </div>
       </div>
@@ -63,10 +64,10 @@ function Pane({ label, lines, size, node, laidOut }: DrawnProps & { readonly lai
   );
 }
 
-type GroundProps = Pick<DrawnProps, "lines" | "size" | "node"> & { readonly laidOut: LaidOut };
+type GroundProps = Pick<DrawnProps, "nodes" | "lines" | "size"> & { readonly laidOut: LaidOut };
 
 /** The box under the pointer or with the focus shows its lines; the others step back. */
-function Ground({ lines, size, node, laidOut }: GroundProps) {
+function Ground({ nodes, lines, size, laidOut }: GroundProps) {
   const [focus, setFocus] = useState<string | null>(null);
   const places = new Map(laidOut.places.map((place) => [place.id, place]));
   return (
@@ -94,7 +95,7 @@ function Ground({ lines, size, node, laidOut }: GroundProps) {
             onPointerEnter={() => setFocus(id)}
             onFocusCapture={() => setFocus(id)}
           >
-            {node(id)}
+            {nodes.get(id)}
           </li>
         ))}
       </ul>

@@ -66,24 +66,18 @@ function CriticalPath({ map }: { readonly map: LoadedMap }) {
 }
 
 function SingleTasks({ map: { tasks, edges } }: { readonly map: LoadedMap }) {
-  const nodes = tasks.map(({ job }) => job);
   const lines = edges.flatMap(([from, to]) => {
     const [a, b] = [tasks[from], tasks[to]];
     return a === undefined || b === undefined
       ? []
       : [{ from: a.job, to: b.job, isTaken: a.state !== "SKIPPED" && b.state !== "SKIPPED" }];
   });
-  const byJob = new Map(tasks.map((task) => [task.job, task]));
   return (
     <GraphDrawing
       label={words.tasks.graph}
-      nodes={nodes}
+      nodes={new Map(tasks.map((task) => [task.job, <TaskBox task={task} />]))}
       lines={lines}
       size={box}
-      node={(id) => {
-        const task = byJob.get(id);
-        return task === undefined ? null : <TaskBox task={task} />;
-      }}
     />
   );
 }
@@ -104,23 +98,18 @@ const TaskBox = ({ task }: { readonly task: MapTask }) => (
 
 function Groups({ map, onGroup }: TaskGraphProps) {
   const grouped = useMemo(() => groupedRun(map), [map]);
-  const byId = new Map(grouped.groups.map((group) => [group.id, group]));
   return (
     <GraphDrawing
       label={words.tasks.groupGraph}
-      nodes={grouped.groups.map(({ id }) => id)}
+      nodes={new Map(grouped.groups.map((group) => [group.id, <GroupBox {...{ group, onGroup }} />]))}
       lines={grouped.edges.map(([from, to]) => ({ from, to, isTaken: true }))}
       size={groupBox}
-      node={(id) => {
-        const group = byId.get(id);
-        return group === undefined ? null : <GroupBox group={group} onOpen={() => onGroup(group)} />;
-      }}
     />
   );
 }
 
-const GroupBox = ({ group, onOpen }: { readonly group: TaskGroup; readonly onOpen: () => void }) => (
-  <button type="button" class={`group-node${group.counts.has("FAILED") ? " bad" : ""}`} onClick={onOpen}>
+const GroupBox = ({ group, onGroup }: Pick<TaskGraphProps, "onGroup"> & { readonly group: TaskGroup }) => (
+  <button type="button" class={`group-node${group.counts.has("FAILED") ? " bad" : ""}`} onClick={() => onGroup(group)}>
     <span class="one-line node-name">
       <MiddleCut text={group.name} /> <span class="dim">{numberText(group.tasks.length)}</span>
     </span>

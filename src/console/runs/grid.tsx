@@ -64,7 +64,11 @@ const columnsOf = (map: LoadedMap, whole: TimeScale): readonly Column<MapTask>[]
     name: <Scale whole={whole} />,
     width: "minmax(200px, 2fr)",
     class: "gantt wide-only",
-    cell: (task) => <GanttBar span={spanOf(task)} whole={whole} state={task.state} />,
+    cell(task) {
+      const span = spanOf(task);
+      const look = `gantt-bar fill-${task.state.toLowerCase()}`;
+      return span === null ? null : <i class={look} style={boxOn(span.from, span.to, whole)} />;
+    },
   },
   {
     name: words.labels.took,
@@ -113,15 +117,6 @@ const Scale = ({ whole: { from, to } }: { readonly whole: TimeScale }) => (
     ))}
   </span>
 );
-
-interface GanttBarProps {
-  readonly span: TimeScale | null;
-  readonly whole: TimeScale;
-  readonly state: MapTask["state"];
-}
-
-const GanttBar = ({ span, whole, state }: GanttBarProps) =>
-  span === null ? null : <i class={`gantt-bar fill-${state.toLowerCase()}`} style={boxOn(span.from, span.to, whole)} />;
 
 function wholeOf(tasks: readonly MapTask[]): TimeScale {
   const spans = tasks.flatMap((task) => spanOf(task) ?? []);

@@ -18,7 +18,7 @@ export function RunMatrix({ run }: { readonly run: string }) {
           title={words.matrix.title}
           how={matrix.isMore ? words.matrix.isMore : words.matrix.how}
           names={[
-            words.matrix.task,
+            words.tasks.columns.task,
             <span>
               <Time at={matrix.runs[0]?.createdAt ?? null} /> – <Time at={matrix.runs.at(-1)?.createdAt ?? null} />
             </span>,

@@ -27,7 +27,7 @@ export const NextFires = ({ times, schedule }: NextFiresProps) => (
 /** Times in their zone and in the reader's own, each with what a clock change does to it. */
 export const NextTable = ({ times, zone }: { readonly times: readonly FireTime[]; readonly zone: string }) => (
   <DataTable
-    label={words.upcoming.loadColumns.times}
+    label={words.upcoming.columns.times}
     none={words.occurrences.hasEnded}
     rows={times}
     idOf={({ at }) => at}

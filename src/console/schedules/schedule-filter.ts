@@ -24,7 +24,7 @@ export function parseScheduleFilter(text: string): { readonly query: OutcomeQuer
 function problemOf(field: string, value: string): string | null {
   if (field === "state" && !scheduleStateNames.some((name) => name === value.toLowerCase()))
     return words.filter.noState(value, scheduleStateNames.join(", "));
-  if (field === "late" && !/^>\d{1,6}(ms|s|m|h|d)$/.test(value)) return words.filter.badLate(value);
+  if (field === "late" && !/^>\d{1,6}(ms|s|m|h|d)$/.test(value)) return words.filter.notSo(field, value, "late:>5s");
   return null;
 }
 

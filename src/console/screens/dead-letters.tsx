@@ -82,6 +82,37 @@ function GroupTable({ groups, ended, onDone }: GroupTableProps) {
   const redrive = (of: readonly FailureGroup[]): void =>
     void confirmAndRedrive(of, rangeFields("ended", writtenEdges("ended", ended, currentTime())) ?? {}, onDone);
   const all = (): void => setMarked(new Set(chosen.length === groups.length ? [] : groups.map(idOf)));
+  const columns: readonly Column<FailureGroup>[] = [
+    {
+      name: words.jobs.columns.marked,
+      isHidden: true,
+      cell: (group) => (
+        <input
+          type="checkbox"
+          aria-label={words.redrive.mark(group.kind, codeOf(group))}
+          checked={marked.has(idOf(group))}
+          onChange={() => toggle(group)}
+        />
+      ),
+    },
+    column.number(words.places.jobs, "jobs", { class: "strong" }),
+    column.link(names.kind, "kind", ({ kind, fingerprint }) =>
+      addresses.jobsWith(
+        withTerm(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`, "ended", ended === "" ? null : ended),
+      ),
+    ),
+    { name: names.error, class: "broad wide", cell: (group) => <Cause of={group} /> },
+    column.time(names.first, "firstAt"),
+    column.time(names.last, "lastAt"),
+    column.actions((group) => (
+      <Button
+        text={names.retry(group.jobs)}
+        look="small"
+        onClick={() => redrive([group])}
+        label={names.retryOf(group.jobs, group.kind, codeOf(group))}
+      />
+    )),
+  ];
   return (
     <div class="card">
       <div class="line bulk" role="toolbar" aria-label={words.places.deadLetters}>
@@ -96,57 +127,12 @@ function GroupTable({ groups, ended, onDone }: GroupTableProps) {
           </>
         )}
       </div>
-      <DataTable
-        label={words.places.deadLetters}
-        look="tall stacks"
-        columns={columnsOf({ marked, toggle, redrive, ended })}
-        rows={groups}
-        idOf={idOf}
-      />
+      <DataTable label={words.places.deadLetters} look="tall stacks" columns={columns} rows={groups} idOf={idOf} />
     </div>
   );
 }
 
-interface Marking {
-  readonly marked: ReadonlySet<string>;
-  readonly toggle: (group: FailureGroup) => void;
-  readonly redrive: (of: readonly FailureGroup[]) => void;
-  readonly ended: string;
-}
-
 const codeOf = ({ errorCode }: FailureGroup): string => errorCode ?? words.shared.noCode;
-
-const columnsOf = ({ marked, toggle, redrive, ended }: Marking): readonly Column<FailureGroup>[] => [
-  {
-    name: words.jobs.columns.marked,
-    isHidden: true,
-    cell: (group) => (
-      <input
-        type="checkbox"
-        aria-label={words.redrive.mark(group.kind, codeOf(group))}
-        checked={marked.has(idOf(group))}
-        onChange={() => toggle(group)}
-      />
-    ),
-  },
-  column.number(words.places.jobs, "jobs", { class: "strong" }),
-  column.link(names.kind, "kind", ({ kind, fingerprint }) =>
-    addresses.jobsWith(
-      withTerm(`state:failed kind:${quote(kind)} fingerprint:${fingerprint}`, "ended", ended === "" ? null : ended),
-    ),
-  ),
-  { name: names.error, class: "broad wide", cell: (group) => <Cause of={group} /> },
-  column.time(names.first, "firstAt"),
-  column.time(names.last, "lastAt"),
-  column.actions((group) => (
-    <Button
-      text={names.retry(group.jobs)}
-      look="small"
-      onClick={() => redrive([group])}
-      label={names.retryOf(group.jobs, group.kind, codeOf(group))}
-    />
-  )),
-];
 
 const Cause = ({ of }: { readonly of: FailureGroup }) => (
   <>

@@ -39,7 +39,7 @@ function Found({ job, onDone }: { readonly job: JobDetailReply; readonly onDone:
       </ScreenHead>
       {isJobOver(job.state) || isRunning ? null : <Why job={job} zone={zone} onDone={onDone} />}
       {isRunning ? <Heartbeat job={job} /> : null}
-      {job.error === null || job.state === "SUCCESS" ? null : <LatestError job={job} error={job.error} />}
+      <LatestError job={job} />
       <div class="columns">
         <div>
           <Waterfall job={job} timeline={timeline} />
@@ -68,29 +68,28 @@ function crumbsOf({ run, task, schedule, scheduledFor, kind }: JobDetailReply, z
   ];
 }
 
-interface LatestErrorProps {
-  readonly job: JobDetailReply;
-  readonly error: NonNullable<JobDetailReply["error"]>;
+function LatestError({ job }: { readonly job: JobDetailReply }) {
+  const { error } = job;
+  if (error === null || job.state === "SUCCESS") return null;
+  return (
+    <section class="latest-error" aria-label={words.job.latestError}>
+      <Icon name="FAILED" />
+      <div>
+        <p>
+          <strong class="mono">{error.code}</strong>
+        </p>
+        <pre class="error-text">{error.message ?? words.job.noMessage}</pre>
+        {job.state === "FAILED" ? <p class="meaning">{whatItMeans(job)}</p> : null}
+        <p>
+          <Link
+            to={addresses.jobsWith(`state:failed kind:${quote(job.kind)} error:${quote(error.code)}`)}
+            text={words.job.otherFailures(job.kind)}
+          />
+        </p>
+      </div>
+    </section>
+  );
 }
-
-const LatestError = ({ job, error }: LatestErrorProps) => (
-  <section class="latest-error" aria-label={words.job.latestError}>
-    <Icon name="FAILED" />
-    <div>
-      <p>
-        <strong class="mono">{error.code}</strong>
-      </p>
-      <pre class="error-text">{error.message ?? words.job.noMessage}</pre>
-      {job.state === "FAILED" ? <p class="meaning">{whatItMeans(job)}</p> : null}
-      <p>
-        <Link
-          to={addresses.jobsWith(`state:failed kind:${quote(job.kind)} error:${quote(error.code)}`)}
-          text={words.job.otherFailures(job.kind)}
-        />
-      </p>
-    </div>
-  </section>
-);
 
 /** What became of it, and what a person can do. */
 function whatItMeans({ events, attempt, failures, maxAttempts }: JobDetailReply): string {

@@ -41,13 +41,13 @@ export function JobsScreen() {
   );
   const selection = useSelection(rows.jobs, text);
   const apply = (next: string): void => route(addresses.jobsWith(next));
-  const { current, at } = useCurrentRow(text, rows.jobs.length, (row) => {
+  const current = useCurrentRow(text, rows.jobs.length, (row) => {
     const id = rows.jobs[row]?.id;
     return id === undefined ? null : addresses.job(id);
   });
   useKeys([
-    { keys: "x", does: words.jobs.markRow, run: () => selection.toggle(at.current, false) },
-    { keys: "X", does: words.jobs.markUpToRow, run: () => selection.toggle(at.current, true) },
+    { keys: "x", does: words.jobs.markRow, run: () => selection.toggle(current.value, false) },
+    { keys: "X", does: words.jobs.markUpToRow, run: () => selection.toggle(current.value, true) },
   ]);
   return (
     <div class="fill">
@@ -84,7 +84,7 @@ export function JobsScreen() {
         />
       )}
       {rows.jobs.length > 0 ? (
-        <JobTable rows={rows} selection={selection} current={current} />
+        <JobTable rows={rows} selection={selection} current={current.value} />
       ) : rows.isLoading && rows.error === null && asked !== null ? (
         <Loading />
       ) : rows.error !== null || asked === null ? null : text === "" ? (

@@ -1,10 +1,9 @@
-import { Audits, Empty, Link, Loaded, ScreenHead, togglePause } from "../parts/index.ts";
+import { Audits, Empty, Link, Loaded, ScreenHead } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import { useAnswer } from "../resource.ts";
-import { isClosed, LaneTable } from "../lanes/lane-table.tsx";
+import { LaneTable } from "../lanes/lane-table.tsx";
 import { SlotTable } from "../lanes/slot-table.tsx";
 import { WorkerTable } from "../lanes/worker-table.tsx";
-import type { LaneReply } from "../../api/shape/overview.ts";
 import { words } from "../language/words.ts";
 
 export function LanesScreen() {
@@ -16,7 +15,7 @@ export function LanesScreen() {
         {(found) => (
           <>
             <section class="card" aria-label={words.lanes.lanes}>
-              <LaneTable lanes={found.lanes} onToggle={(lane) => void toggle(lane, lanes.reload)} />
+              <LaneTable lanes={found.lanes} onDone={lanes.reload} />
               <p class="form-lead small">{words.lanes.setIn}</p>
             </section>
             {found.caps.length === 0 ? null : (
@@ -37,6 +36,3 @@ const NoWorker = () => (
     <pre class="command">npx belfry jobs enqueue hello</pre>
   </Empty>
 );
-
-const toggle = (lane: LaneReply, onDone: () => void): Promise<void> =>
-  togglePause({ at: "/lanes/:name", id: lane.name, paused: isClosed(lane) }, onDone);

@@ -13,19 +13,23 @@ export function OverviewScreen() {
   return (
     <>
       <ScreenHead title={words.places.overview} />
-      <Loaded of={standing}>{(found) => (isUntouched(found) ? <Untouched /> : <Stands found={found} />)}</Loaded>
+      <Loaded of={standing}>
+        {(found) =>
+          isUntouched(found) ? (
+            <Untouched />
+          ) : (
+            <>
+              <Attention found={found} />
+              <Night />
+              <StateCards summary={found} />
+              <LastFailures jobs={found.lastFailures} />
+            </>
+          )
+        }
+      </Loaded>
     </>
   );
 }
-
-const Stands = ({ found }: { readonly found: Standing }) => (
-  <>
-    <Attention summary={found} schedules={found.schedules} />
-    <Night />
-    <StateCards summary={found} />
-    <LastFailures jobs={found.lastFailures} />
-  </>
-);
 
 /** Nothing has run in the last hour, and nothing waits or failed. */
 const isUntouched = ({ live, deadLetters, lastHour }: Standing): boolean =>

@@ -49,7 +49,9 @@ export function RunsScreen() {
             {runs.length === 0 ? (
               <NoRuns isFiltered={`${state}${kind}${key}${created}` !== ""} />
             ) : (
-              <RunTable runs={runs} />
+              <div class="card">
+                <DataTable label={words.places.runs} look="stacks" columns={columns} rows={runs} idOf={idOf} />
+              </div>
             )}
             <Older cursor={nextCursor} onOlder={(next) => go({ before: next })} />
           </>
@@ -68,6 +70,7 @@ const NoRuns = ({ isFiltered }: { readonly isFiltered: boolean }) =>
 
 const names = { ...words.labels, ...words.runs.columns };
 
+const idOf = ({ id }: RunReply): string => id;
 const tookMs = ({ createdAt, finishedAt }: RunReply): number =>
   (finishedAt === null ? now.value : Date.parse(finishedAt)) - Date.parse(createdAt);
 
@@ -83,9 +86,3 @@ const columns: readonly Column<RunReply>[] = [
   column.time(names.started, "createdAt"),
   column.duration(names.took, tookMs),
 ];
-
-const RunTable = ({ runs }: { readonly runs: readonly RunReply[] }) => (
-  <div class="card">
-    <DataTable label={words.places.runs} look="stacks" columns={columns} rows={runs} idOf={({ id }) => id} />
-  </div>
-);

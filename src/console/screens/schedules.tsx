@@ -23,7 +23,7 @@ export function SchedulesScreen() {
   const rows = useOutcomeRows(`${sort} ${text}`, isUsable ? { ...filter.query, sort } : null);
   const [isCreating, setCreating] = useState(false);
   const apply = (next: string, order: ScheduleSortName = sort): void => route(addresses.schedulesWith(next, order));
-  const { current } = useCurrentRow(`${sort} ${text}`, rows.total ?? 1, (row) => {
+  const current = useCurrentRow(`${sort} ${text}`, rows.total ?? 1, (row) => {
     const id = rows.at(row)?.id;
     return id === undefined ? null : addresses.schedule(id);
   });
@@ -63,7 +63,7 @@ export function SchedulesScreen() {
             total={rows.total}
             sort={sort}
             onSort={(order) => apply(text, order)}
-            current={current}
+            current={current.value}
           />
           <SquareLegend />
         </>

@@ -24,14 +24,6 @@ import { words } from "../language/words.ts";
 
 const spans = ([1, 6, 24] as const).map((hours) => ({ value: String(hours), name: words.upcoming.spans[hours] }));
 
-/** The nominal time of one that is spread. */
-const SpreadFrom = (time: { readonly at: string; readonly zone: string }) => (
-  <span class="dim small">
-    {` ${words.upcoming.spreadFrom} `}
-    <Time {...time} />
-  </span>
-);
-
 /** What all schedules will start, on one time line. */
 export function UpcomingScreen() {
   const { query, path, route } = useLocation();
@@ -124,7 +116,12 @@ const comingColumns: readonly Column<Coming>[] = [
     cell: ({ at, nominalAt, timezone }) => (
       <>
         <Time at={at} zone={timezone} />
-        {at === nominalAt ? null : <SpreadFrom at={nominalAt} zone={timezone} />}
+        {at === nominalAt ? null : (
+          <span class="dim small">
+            {` ${words.upcoming.spreadFrom} `}
+            <Time at={nominalAt} zone={timezone} />
+          </span>
+        )}
       </>
     ),
   }),
@@ -155,20 +152,18 @@ function Risk({ of }: { readonly of: Coming }) {
   return of.mayOverlap ? <Tag icon="warning" tone="warn" text={words.upcoming.mayOverlap} /> : null;
 }
 
-const loadColumns = { ...words.labels, ...words.upcoming.loadColumns };
-
 type Load = UpcomingReply["lanes"][number];
 
 const loadColumnsOf = (onLane: (lane: string) => void): readonly Column<Load>[] => [
   {
-    name: loadColumns.lane,
+    name: names.lane,
     by: ({ lane }) => lane,
     cell: ({ lane }) => <Button text={lane} look="small" onClick={() => onLane(lane)} />,
   },
-  column.number(loadColumns.times, "times", { isNumber: false }),
+  column.number(names.times, "times", { isNumber: false }),
   column.number(words.places.jobs, "jobs", { isNumber: false }),
   {
-    name: loadColumns.work,
+    name: names.work,
     isNamed: true,
     by: ({ expectedMs }) => expectedMs,
     cell: ({ expectedMs, unknown }) => (
@@ -179,7 +174,7 @@ const loadColumnsOf = (onLane: (lane: string) => void): readonly Column<Load>[] 
     ),
   },
   {
-    name: loadColumns.share,
+    name: names.share,
     isNamed: true,
     cell: ({ expectedMs, capacityMs }) =>
       capacityMs === null ? <Nothing /> : `${Math.round((expectedMs / Math.max(1, capacityMs)) * 1_000) / 10} %`,

@@ -187,7 +187,7 @@ export const enSchedules = {
     others: (count: number) => `${numberText(count)} other lanes`,
     all: "All times",
     notListed: "What starts then is not among the 200 soonest times: choose a shorter span",
-    columns: { in: "In", risk: "Risk" },
+    columns: { in: "In", risk: "Risk", times: "Times", work: "Work", share: "Of its capacity" },
     paused: "Paused: will be skipped",
     spreadFrom: "spread from",
     mayOverlap: "The one before has not ended",
@@ -200,7 +200,6 @@ export const enSchedules = {
     firstDue: "First due",
     lastDue: "Last due",
     load: "Expected work",
-    loadColumns: { times: "Times", work: "Work", share: "Of its capacity" },
     unknown: (count: number) => `${numberText(count)} of unknown length`,
   },
 };

@@ -179,10 +179,9 @@ export const enShared = {
     noValue: (field: string) => `“${field}:” has no value yet`,
     noState: (value: string, states: string) => `“${value}” is no state: ${states}`,
     noNumber: (value: string) => `“${value}” is no number of a job: write id:42`,
-    badHeld: (value: string) => `“held:${value}”: write held:yes or held:no`,
+    notSo: (field: string, value: string, forms: string) => `“${field}:${value}”: write ${forms}`,
     badRange: (field: string, value: string) =>
       `“${field}:${value}”: write due:past, due:<1h, ended:last-night, created:>1d, took:>10s, attempt:>1, or earlier..later`,
-    badLate: (value: string) => `“late:${value}”: write late:>5s`,
     nextRow: "Next row",
     rowBefore: "Row before",
     openRow: "Open the row",

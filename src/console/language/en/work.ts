@@ -181,8 +181,6 @@ export const enWork = {
     cancelRun: "Cancel the run",
     canceled: (count: number, run: string) => `${plural(count, "job")} of run ${run} canceled`,
     resume: "Retry from failed",
-    resumeKey: "Go on from what failed",
-    rerunKey: "Run it all again",
     done: (done: number, total: number) => `${numberText(done)} of ${numberText(total)} done`,
     parts: { ok: "ok", failed: "failed", skipped: "skipped", running: "running" },
     failed: (count: number) => `${numberText(count)} failed`,
@@ -217,7 +215,6 @@ export const enWork = {
   },
   matrix: {
     title: "Tasks of the last runs",
-    task: "Task",
     whole: "The whole run",
     how: "One column a run, the oldest left. Point at a cell, or use the arrow keys; Enter opens it.",
     isMore: "Only the first 200 tasks are drawn, one column a run, the oldest left.",

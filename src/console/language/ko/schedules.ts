@@ -164,7 +164,7 @@ export const koSchedules: typeof enSchedules = {
     others: (count) => `다른 레인 ${numberText(count)}개`,
     all: "모든 시각",
     notListed: "그때 시작되는 것은 가장 가까운 시각 200개 안에 없습니다. 더 짧은 기간을 고르세요",
-    columns: { in: "남은 시간", risk: "위험" },
+    columns: { in: "남은 시간", risk: "위험", times: "시각", work: "작업량", share: "용량 대비" },
     paused: "일시 중지됨: 건너뜁니다",
     spreadFrom: "분산 전:",
     mayOverlap: "앞의 것이 아직 끝나지 않음",
@@ -177,7 +177,6 @@ export const koSchedules: typeof enSchedules = {
     firstDue: "처음 예정",
     lastDue: "마지막 예정",
     load: "예상 작업량",
-    loadColumns: { times: "시각", work: "작업량", share: "용량 대비" },
     unknown: (count) => `길이를 모르는 것 ${numberText(count)}개`,
   },
 };

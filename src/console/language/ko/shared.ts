@@ -163,10 +163,9 @@ export const koShared: typeof enShared = {
     noValue: (field) => `“${field}:” 필드에 아직 값이 없습니다`,
     noState: (value, states_) => `“${value}” 상태는 없습니다. 쓸 수 있는 상태: ${states_}`,
     noNumber: (value) => `“${value}” 값은 작업 번호가 아닙니다. id:42처럼 쓰세요`,
-    badHeld: (value) => `“held:${value}”: held:yes 또는 held:no로 쓰세요`,
+    notSo: (field, value, forms) => `“${field}:${value}”: ${forms} 형식으로 쓰세요`,
     badRange: (field, value) =>
       `“${field}:${value}”: due:past, due:<1h, ended:last-night, created:>1d, took:>10s, attempt:>1 또는 이른때..늦은때처럼 쓰세요`,
-    badLate: (value) => `“late:${value}”: late:>5s처럼 쓰세요`,
     nextRow: "다음 행",
     rowBefore: "이전 행",
     openRow: "행 열기",

@@ -168,8 +168,6 @@ export const koWork: typeof enWork = {
     cancelRun: "실행 취소",
     canceled: (count, run) => `실행 ${run}: 작업 ${numberText(count)}개를 취소했습니다`,
     resume: "실패한 곳부터 재시도",
-    resumeKey: "실패한 곳부터 이어서 실행",
-    rerunKey: "전부 다시 실행",
     done: (done, total) => `${numberText(total)}개 중 ${numberText(done)}개 끝남`,
     parts: { ok: "성공", failed: "실패", skipped: "건너뜀", running: "실행 중" },
     failed: (count) => `실패 ${numberText(count)}`,
@@ -203,7 +201,6 @@ export const koWork: typeof enWork = {
   },
   matrix: {
     title: "지난 실행들의 태스크",
-    task: "태스크",
     whole: "실행 전체",
     how: "열 하나가 실행 하나이고, 왼쪽이 가장 오래된 것입니다. 가리키거나 화살표 키로 옮기고, Enter로 엽니다.",
     isMore: "처음 200개의 태스크만 보입니다. 열 하나가 실행 하나이고, 왼쪽이 가장 오래된 것입니다.",
