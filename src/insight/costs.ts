@@ -121,8 +121,8 @@ select (select min(day)::text from belfry.usage) as since, (
 ) as waiting`);
 
 /** In UTC. */
-export const dayPattern = String.raw`^\d{4}-\d{2}-\d{2}$`;
-const day = z.string().regex(new RegExp(dayPattern));
+export const dayPattern = z.regexes.date.source;
+const day = z.string().regex(z.regexes.date);
 
 const usd = z.object({
   lambda: amount.describe("Calls of workers and their time."),

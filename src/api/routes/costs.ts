@@ -13,6 +13,9 @@ const day = (description: string) =>
     .optional()
     .meta({ description, as: { type: "string", pattern: dayPattern } });
 
+const usdMax = 999_999_999;
+const isAmount = `must be an amount in USD up to ${usdMax}: 106.40`;
+
 const costsQuery = z.strictObject({
   from: day("The first day, in UTC; default: the first of the month."),
   to: day("The first day that is not in it; default: tomorrow."),
@@ -20,12 +23,13 @@ const costsQuery = z.strictObject({
   kind: text(contractLimits.idCharactersMax).optional(),
   databaseUsd: z
     .string()
-    .regex(/^\d{1,9}(\.\d{1,6})?$/, "must be an amount in USD: 106.40")
+    .regex(/^\d+(\.\d+)?(e[+-]?\d+)?$/i, isAmount)
     .transform(Number)
+    .pipe(z.number().max(usdMax, isAmount))
     .optional()
     .meta({
       description: "What the database costs a month; default: what the deployment says, which knows its own instance.",
-      as: { type: "number", minimum: 0 },
+      as: { type: "number", minimum: 0, maximum: usdMax },
     }),
 });
 

@@ -1,4 +1,4 @@
-import { Button, Empty, Loaded, ScreenHead, Tabs, Time } from "../parts/index.ts";
+import { Button, Empty, Loaded, ScreenHead, Select, Tabs, Time } from "../parts/index.ts";
 import { useLocation } from "preact-iso";
 import { addresses } from "../address.ts";
 import { CostCard } from "../kinds/costs.tsx";
@@ -15,22 +15,32 @@ const named = <T extends string>(values: readonly T[], names: Readonly<Record<T,
 const periods = named(["24", "168", "720"] as const, words.kinds.periods);
 const groupings = named(["kind", "lane"] as const, words.kinds.groups);
 
-/** How each kind does: how often it fails, how long it waits and runs, beside the period before. */
+/** Hours between the two periods; none: as many as the period has. */
+const comparisons = ["", "24", "168", "672"] as const;
+
+/** How each kind does: how often it fails, how long it waits and runs, beside an earlier period. */
 export function KindsScreen() {
   const { query, route } = useLocation();
   const hours = periods.find(({ value }) => value === query["hours"])?.value ?? "168";
   const by = groupings.find(({ value }) => value === query["by"])?.value ?? "kind";
+  const against = comparisons.find((value) => value === query["against"]) ?? "";
   const { lane = "", of = "", at = "" } = query;
-  const asked = { hours: Number(hours), against: Number(hours), by, lane };
+  const asked = { hours: Number(hours), against: Number(against === "" ? hours : against), by, lane };
   const found = useAnswer("GET /kind-figures", asked, { again: "slow" });
   const linkTo = (field: Readonly<Record<string, string>>): string =>
-    addresses.kindsWith({ hours, by, lane, ...field });
+    addresses.kindsWith({ hours, by, against, lane, ...field });
   const go = (field: Readonly<Record<string, string>>): void => route(linkTo(field), true);
   return (
     <>
       <ScreenHead title={words.places.kinds}>
         <Tabs label={words.kinds.period} among={periods} value={hours} onChoose={(value) => go({ hours: value })} />
         <Tabs label={words.kinds.group} among={groupings} value={by} onChoose={(value) => go({ by: value })} />
+        <Select
+          label={words.kinds.compared}
+          of={comparisons.map((value) => [value, words.kinds.against[value]] as const)}
+          value={against}
+          onChoose={(value) => go({ against: value })}
+        />
         {lane === "" ? null : (
           <Button text={words.kinds.allLanes(lane)} look="small" onClick={() => go({ lane: "" })} />
         )}

@@ -55,6 +55,8 @@ export const enSystem = {
     periods: { 24: "24 hours", 168: "7 days", 720: "30 days" },
     group: "Group",
     groups: { kind: "By kind", lane: "By lane" },
+    compared: "Compared with",
+    against: { "": "the period before", 24: "a day earlier", 168: "a week earlier", 672: "four weeks earlier" },
     allLanes: (lane: string) => `Lane ${lane}: show all`,
     nothing: "Nothing ran in either period",
     byTheHour: "Figures are counted by the hour and kept for 90 days. Choose a longer period.",

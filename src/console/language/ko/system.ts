@@ -48,6 +48,8 @@ export const koSystem: typeof enSystem = {
     periods: { 24: "24시간", 168: "7일", 720: "30일" },
     group: "묶음",
     groups: { kind: "종류별", lane: "레인별" },
+    compared: "비교 기간",
+    against: { "": "바로 앞 기간", 24: "하루 전", 168: "일주일 전", 672: "4주 전" },
     allLanes: (lane) => `레인 ${lane}: 전체 보기`,
     nothing: "두 기간 모두 실행된 것이 없습니다",
     byTheHour: "수치는 시간 단위로 세고 90일 동안 보관합니다. 더 긴 기간을 고르세요.",
