@@ -37,7 +37,7 @@ const used = async (opened: Opened): Promise<readonly Record<string, unknown>[]>
 };
 
 /** Two moves at a time. What is added up stops before the oldest transaction of the server, which may be another test's. */
-const addedUp = (opened: Opened, rows: readonly Record<string, unknown>[]): Promise<void> =>
+const expectUsed = (opened: Opened, rows: readonly Record<string, unknown>[]): Promise<void> =>
   vi.waitFor(
     async () => {
       await opened.tally.rollUp(2);
@@ -150,7 +150,7 @@ test("what attempts used is added up once: by schedule and key, a claim shared b
   await store.settle(settlements, { ...settleOptions, worker: "w" });
   await Promise.all([1, 2, 3].map(() => tally.rollUp(2)));
   const row = { day: "2026-11-21", kind: "mail", attempts: 1, calls: each, run_ms: 90_000, minute_ms: 90_000 };
-  await addedUp(
+  await expectUsed(
     opened,
     [
       ["", ""],
@@ -185,7 +185,7 @@ test("a day's rows are bounded: what is one too many counts as others, and no at
   );
   await claimAll(opened, ids);
   await keyed(opened, ids, ["rate:mail#a", "rate:mail#b", "rate:mail#c"]);
-  await addedUp(opened, [
+  await expectUsed(opened, [
     { key: "a", attempts: 1 },
     { schedule_id: "(others)", key: "(others)", attempts: 2 },
   ]);
@@ -208,7 +208,7 @@ test("the tasks of a scheduled run, and of the runs that they start, count for i
     starterId = rows[0]?.id ?? starterId;
     await claimAll(opened, [starterId]);
   }
-  await addedUp(opened, [{ kind: "settlement.task", schedule_id: "nightly", attempts: 2 }]);
+  await expectUsed(opened, [{ kind: "settlement.task", schedule_id: "nightly", attempts: 2 }]);
 });
 
 test("the database counts since something was counted, and what waits to be added up is said", async () => {
