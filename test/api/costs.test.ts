@@ -37,11 +37,11 @@ const used = async (opened: Opened): Promise<readonly Record<string, unknown>[]>
 };
 
 /** Two moves at a time. What is added up stops before the oldest transaction of the server, which may be another test's. */
-const expectUsed = (opened: Opened, rows: readonly Record<string, unknown>[]): Promise<void> =>
+const addedUp = (opened: Opened, look: (rows: readonly Record<string, unknown>[]) => void): Promise<void> =>
   vi.waitFor(
     async () => {
       await opened.tally.rollUp(2);
-      expect(await used(opened)).toMatchObject(rows);
+      look(await used(opened));
     },
     { timeout: 45_000, interval: 20 },
   );
@@ -150,14 +150,15 @@ test("what attempts used is added up once: by schedule and key, a claim shared b
   await store.settle(settlements, { ...settleOptions, worker: "w" });
   await Promise.all([1, 2, 3].map(() => tally.rollUp(2)));
   const row = { day: "2026-11-21", kind: "mail", attempts: 1, calls: each, run_ms: 90_000, minute_ms: 90_000 };
-  await expectUsed(
-    opened,
-    [
-      ["", ""],
-      ["", "ada"],
-      ["", "bob\nby"],
-      ["nightly", ""],
-    ].map(([schedule_id, key]) => ({ ...row, schedule_id, key })),
+  await addedUp(opened, (rows) =>
+    expect(rows).toMatchObject(
+      [
+        ["", ""],
+        ["", "ada"],
+        ["", "bob\nby"],
+        ["nightly", ""],
+      ].map(([schedule_id, key]) => ({ ...row, schedule_id, key })),
+    ),
   );
 });
 
@@ -185,10 +186,12 @@ test("a day's rows are bounded: what is one too many counts as others, and no at
   );
   await claimAll(opened, ids);
   await keyed(opened, ids, ["rate:mail#a", "rate:mail#b", "rate:mail#c"]);
-  await expectUsed(opened, [
-    { key: "a", attempts: 1 },
-    { schedule_id: "(others)", key: "(others)", attempts: 2 },
-  ]);
+  await addedUp(opened, (rows) =>
+    expect(rows).toMatchObject([
+      { key: "a", attempts: 1 },
+      { schedule_id: "(others)", key: "(others)", attempts: 2 },
+    ]),
+  );
   const { total, others } = await costs(opened, "by=key");
   expect(total.attempts).toBe(contractLimits.usageRowsADayMax + 2);
   expect(others?.attempts).toBe(contractLimits.usageRowsADayMax + 2 - insightLimits.costGroupsMax);
@@ -208,7 +211,9 @@ test("the tasks of a scheduled run, and of the runs that they start, count for i
     starterId = rows[0]?.id ?? starterId;
     await claimAll(opened, [starterId]);
   }
-  await expectUsed(opened, [{ kind: "settlement.task", schedule_id: "nightly", attempts: 2 }]);
+  await addedUp(opened, (rows) =>
+    expect(rows).toMatchObject([{ kind: "settlement.task", schedule_id: "nightly", attempts: 2 }]),
+  );
 });
 
 test("the database counts since something was counted, and what waits to be added up is said", async () => {
