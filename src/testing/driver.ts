@@ -222,7 +222,7 @@ export interface Ran {
   readonly error: string | null;
 }
 
-/** One worker from its start to its end. After `end` nothing of it does anything, as after kill -9. */
+/** One worker from its start to its end. After `end` its calls are not answered; a transaction of a handler may still commit. */
 export interface WorkerLife {
   readonly ports: Ports;
   readonly ended: Promise<void>;

@@ -54,7 +54,7 @@ function blocksOf(markdown: string): readonly Shared[] {
 /** Each page names the other. */
 function namesIn(text: string): readonly string[] {
   return [...text.matchAll(/`[^`]+`|\]\([^)]+\)|<http[^>]+>/g)]
-    .map(([name]) => name.replace(/\.ko\.md\)$/, ".md)"))
+    .map(([name]) => name.replace(/\.ko\.md(#[^)]+)?\)$/, ".md$1)"))
     .filter((name) => !name.startsWith("](README"))
     .toSorted();
 }
