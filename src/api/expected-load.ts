@@ -89,8 +89,9 @@ export function loadOf(
 }
 
 /** In the order in which it is due. A job of unknown length takes a moment; those of a group come evenly from its first to its last. */
-const workOf = ({ times, due }: Work, runMs: (kind: string) => number): readonly DueWork[] =>
-  [
+function workOf({ times, due }: Work, runMs: (kind: string) => number): readonly DueWork[] {
+  let left: number = insightLimits.expectedJobsMax;
+  return [
     // A schedule with its own rule has a task, and no place of the lane.
     ...times.flatMap(({ at, row: { spec } }) =>
       spec.launch === "tick" ? [{ dueAt: at, runMs: Math.max(1, runMs(spec.job.kind)) }] : [],
@@ -98,11 +99,14 @@ const workOf = ({ times, due }: Work, runMs: (kind: string) => number): readonly
     ...due.flatMap(({ kind, jobs, firstAt, lastAt }) => {
       const [first, last] = [Date.parse(firstAt), Date.parse(lastAt)];
       const own = Math.max(1, runMs(kind));
-      return Array.from({ length: jobs }, (_, n) => {
+      const length = Math.min(jobs, left);
+      left -= length;
+      return Array.from({ length }, (_, n) => {
         return { dueAt: first + ((last - first) * n) / Math.max(1, jobs - 1), runMs: own };
       });
     }),
   ].toSorted((a, b) => a.dueAt - b.dueAt);
+}
 
 /** Times that find the cap of their kind full, if those before take as long as usual. In the order of the times. */
 export function cappedOf(

@@ -22,7 +22,11 @@ export async function readSecret(reference: string, places: SecretPlaces): Promi
   const { region, isDualStack = false } = places;
   const url = endpoint ?? serviceUrl(service, region, isDualStack);
   const response = await jsonFetch({ url, service, region, target, input, timeoutMs: callMsMax });
-  const { __type: type = "", ...answer } = (await response.json().catch(() => ({}))) as SecretAnswer;
+  const body: unknown = await response.json().catch((error: unknown) => {
+    if (response.ok) throw error;
+    return {};
+  });
+  const { __type: type = "", ...answer } = body as SecretAnswer;
   if (!response.ok) throw new Error(`the secret ${reference} could not be read: ${response.status} ${type}`.trim());
   const value = answer.SecretString ?? answer.Parameter?.Value;
   if (typeof value === "string" && value !== "") return value;

@@ -121,11 +121,12 @@ async function connectOnce(signal: AbortSignal, onHeard: () => void): Promise<"e
   }
 }
 
-/** At the start the page has just asked: it asks again in ten seconds, for what changed before the stream began. */
+/** A page that just asked asks again in ten seconds, for what changed before the stream began; one that began hidden asks at once. */
 function take({ event, data }: StreamMessage): void {
   if (event === "save") rejectedSave.value = JSON.parse(data) as RejectedSave | null;
-  if (event === "snapshot") nextSlow ??= setTimeout(announce, slowMs);
-  if (event === "job" || event === "gap") announce();
+  const isNew = performance.now() < slowMs;
+  if (event === "snapshot" && isNew) nextSlow ??= setTimeout(announce, slowMs);
+  else if (event === "snapshot" || event === "job" || event === "gap") announce();
 }
 
 const gatherMs = 500;

@@ -116,8 +116,8 @@ export const readCounted = sqlQuery("usage-counted", {
   row: z.object({ since: z.string().nullable(), waiting: z.string().nullable() }),
 })(`
 select (select min(day)::text from belfry.usage) as since, (
-  select ${isoText("e.at")} from belfry.reader r join belfry.event e on e.xid >= r.upto::xid8 and e.id >= $1::bigint
-  where r.name = 'roll-up' order by e.xid limit 1
+  select ${isoText("e.at")} from belfry.event e
+  where e.xid >= (select upto::xid8 from belfry.reader where name = 'roll-up') and e.id >= $1::bigint order by e.xid limit 1
 ) as waiting`);
 
 /** In UTC. */
@@ -224,6 +224,7 @@ const assumes = [
   `${assumptions.invocationMs - assumptions.handlerMs} ms of a call beside its handlers`,
   `${assumptions.logBytesAJob} bytes of log an attempt and ${assumptions.logBytesAnInvocation} a call`,
   "an attempt counts on the day it started, its time on the day it ended: one that runs has none yet",
+  "time of a day on which none of its group started counts as of jobs that were alone in their calls",
   "kinds and lanes run as this release defines them, those it does not have as functions of its largest lane",
 ];
 const leftOut = [

@@ -157,6 +157,8 @@ export const insightLimits = {
   matrixRunsMax: 30,
   matrixRunsAfter: 10,
   matrixTasksMax: 200,
+  /** Waiting jobs of a lane of which the load to come is simulated, the soonest. */
+  expectedJobsMax: 50_000,
   /** Of the newest changes, when those of one object are wanted. */
   auditsSearchedMax: 20_000,
 } as const;

@@ -94,9 +94,10 @@ export const variables = z.object({
     .transform(parseJson)
     .pipe(z.record(z.string(), z.string().regex(sealKey, rule(sealRule)), rule(sealRule)))
     .default({}),
-  BELFRY_DATABASE_USD: z.coerce
-    .number(rule("must be what the database costs a month in USD, for example 106.40"))
-    .min(0, rule("must be at least 0"))
+  BELFRY_DATABASE_USD: z
+    .string()
+    .regex(/^\d{1,9}(\.\d+)?$/, rule("must be what the database costs a month in USD, for example 106.40"))
+    .transform(Number)
     .optional(),
   BELFRY_LOCK_TABLE: z
     .string()

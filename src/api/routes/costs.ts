@@ -49,7 +49,8 @@ export function costsEndpoint({ insight, ports, stage = "dev", lanes, registry, 
       const now = await ports.store.now();
       try {
         const asked = { ...costPeriod({ from, to }, now), by, kinds: kind === undefined ? kindsIn(within) : [kind] };
-        const priced = given === undefined ? facts : { ...facts, databaseUsd: given };
+        // Its share would say how much others run.
+        const priced = { ...facts, databaseUsd: within === null ? (given ?? databaseUsd) : null };
         return { status: 200, body: await costsOf(insight, { asked, facts: priced, now }) };
       } catch (error) {
         if (error instanceof RangeError) throw new HttpProblem("invalid-time", error.message);

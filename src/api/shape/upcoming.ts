@@ -51,7 +51,9 @@ export const upcoming = z
           ),
         wanted: z
           .array(count)
-          .describe("In each of the parts: jobs that run or wait for a place at once, at the most."),
+          .describe(
+            "In each of the parts: jobs that run or wait for a place at once, at the most, of the soonest 50,000 of this span.",
+          ),
         pileUp: pileUp.nullable().describe("When more are due than it runs at once: the one in which the most wait."),
       }),
     ),

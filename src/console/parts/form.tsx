@@ -115,8 +115,8 @@ export const Named = ({ name, value, onName }: NamedProps) => (
 interface SelectProps {
   /** Read out; left out where a label stands around it. */
   readonly label?: string;
-  /** Each value with its words. */
-  readonly of: readonly (readonly [value: string, text: string])[];
+  /** Each value with its words, and their language where it is another one than the page's. */
+  readonly of: readonly (readonly [value: string, text: string, lang?: string])[];
   readonly value: string;
   readonly onChoose: (value: string) => void;
   readonly look?: string;
@@ -131,8 +131,8 @@ export const Select = ({ label, of, value, onChoose, look = "select", isRequired
     value={value}
     onChange={({ currentTarget }) => onChoose(currentTarget.value)}
   >
-    {of.map(([each, text]) => (
-      <option key={each} value={each}>
+    {of.map(([each, text, lang]) => (
+      <option key={each} value={each} lang={lang}>
         {text}
       </option>
     ))}

@@ -63,7 +63,7 @@ function dismiss(id: number): void {
 
 /** What is said, the newest last, below what goes on. */
 export const Toasts = ({ children }: { readonly children: ComponentChildren }) => (
-  <div class="toasts" role="status" aria-live="polite">
+  <div class="toasts" role="status" aria-live="polite" aria-atomic="false">
     {children}
     {toasts.value.map(({ id, text, link, isBad, undo }) => (
       <div key={id} class={`line toast${isBad ? " bad" : ""}`} role={isBad ? "alert" : undefined}>

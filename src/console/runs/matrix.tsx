@@ -46,7 +46,8 @@ function rowsOf({ tasks, runs }: RunMatrixReply, own: string): readonly CellRow[
       const text = `${task} #${id}: ${lookOf(state).text}`;
       return { ...drawn(id, state.toLowerCase()), text, href: addresses.job(job) };
     });
-    return { id: task, cells, failed: runs.filter(({ states }) => states[place] === "FAILED").length, of: runs.length };
+    const failures = runs.filter(({ states }) => states[place] === "FAILED");
+    return { id: task, cells, failed: failures.length, of: cells.filter((cell) => cell !== null).length };
   });
   return [{ id: words.matrix.whole, cells: whole, failed, of: runs.length }, ...lines];
 }

@@ -40,7 +40,7 @@ const LanguageSwitch = () => (
     <span class="hidden">{words.shell.language}</span>
     <Select
       look=""
-      of={languages.map((each) => [each, languageNames[each]] as const)}
+      of={languages.map((each) => [each, languageNames[each], each] as const)}
       value={language}
       onChoose={(next) => {
         keepLanguage(next as Language);
