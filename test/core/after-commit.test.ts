@@ -1,6 +1,5 @@
 import { atOnce } from "../support/rescue-at-once.ts";
 import { describe, expect, test } from "vitest";
-import { cancelRun } from "../../src/run/cancel-run.ts";
 import { defineGraph } from "../../src/compose/index.ts";
 import { afterCommit } from "../../src/run/after-commit.ts";
 import { drain } from "../../src/run/drain.ts";
@@ -60,12 +59,6 @@ describe("the run of a task that ends without its worker is resolved before the 
       await rescue(ports, registry, { lapsed: atOnce, limit: 10, rounds: 1 });
     }
     expect([await stateOf(run), await runState(run)]).toEqual([{ a: "FAILED", b: "SKIPPED" }, "FAILED"]);
-  });
-
-  test("when its whole run is canceled", async () => {
-    const run = await startedRun(chain(), undefined);
-    expect(await cancelRun(run.shop.world, run.shop.registry, run.id)).toBe(2);
-    expect(await runState(run)).toBe("CANCELED");
   });
 });
 

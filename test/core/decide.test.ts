@@ -24,19 +24,6 @@ const retryable = (afterMs: number | null = null): Outcome => ({
 });
 
 describe("the next state of a job", () => {
-  test("a success is SUCCESS with its result and counts nothing", () => {
-    expect(decide(tries({ failures: 2 }), { is: "success", result: { rows: 3 } }, 0.5)).toEqual({
-      to: "SUCCESS",
-      reason: null,
-      delayMs: 0,
-      failures: 0,
-      interruptions: 0,
-      errorCode: null,
-      errorMessage: null,
-      result: { rows: 3 },
-    });
-  });
-
   test("a task that could not be started costs no failure: it waits, and is counted only when that is asked", () => {
     const postponed = (counted: boolean): Outcome => ({
       is: "postponed",
@@ -81,19 +68,10 @@ describe("the next state of a job", () => {
     expect(decide(tries({ onAmbiguous: "park" }), outcome, 0.5)).toMatchObject({ to: "FAILED", reason: "ambiguous" });
   });
 
-  test("a release is QUEUED again and costs an interruption, not a failure", () => {
-    expect(decide(tries(), { is: "released", reason: "stopped" }, 0.5)).toMatchObject({
-      to: "QUEUED",
-      reason: "stopped",
-      delayMs: 0,
-      failures: 0,
-      interruptions: 1,
-    });
-  });
-
-  test("the last interruption that is allowed ends the job", () => {
+  test("a release costs an interruption and no failure, and the last that is allowed ends the job", () => {
     const at = (interruptions: number) => decide(tries({ interruptions }), { is: "released", reason: "stopped" }, 0.5);
-    expect(at(contractLimits.interruptionsMax - 2).to).toBe("QUEUED");
+    const released = { to: "QUEUED", reason: "stopped", delayMs: 0, failures: 0, interruptions: 1 };
+    expect(at(contractLimits.interruptionsMax - 2)).toMatchObject(released);
     expect(at(contractLimits.interruptionsMax - 1)).toMatchObject({
       to: "FAILED",
       reason: "interrupted",

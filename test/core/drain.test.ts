@@ -5,7 +5,7 @@ import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
 import { encodeMessage } from "../../src/run/message.ts";
 import { requeueLost, type QueueObservations } from "../../src/run/requeue.ts";
-import { jobOf, lane, movesOf, shop, sum, down, withStore } from "./world.ts";
+import { jobOf, lane, shop, sum, down, withStore } from "./world.ts";
 
 const hello = defineJob({ id: "hello", run: () => {} });
 const record = (body: string) => ({ messageId: "dead", body });
@@ -59,18 +59,6 @@ describe("a message the queue lost", () => {
     registry: Parameters<typeof requeueLost>[1],
     observations: QueueObservations,
   ) => requeueLost(ports, registry, observations, {});
-
-  test("is sent again once the queue was seen empty twice with the job out all that time", async () => {
-    const { enqueue, world: ports, registry } = await shop([hello]);
-    const id = await enqueue(hello, undefined);
-    ports.queue.delete(lane, ["m1"]);
-    const observations: QueueObservations = new Map();
-    await ports.clock.advance(1_000);
-    expect(await look(ports, registry, observations)).toEqual({ requeued: 0 });
-    await ports.clock.advance(deliveryLimits.emptyQueueMs + 1);
-    expect(await look(ports, registry, observations)).toEqual({ requeued: 1 });
-    expect((await movesOf(ports, id)).at(-1)).toBe("QUEUED>PENDING");
-  });
 
   test("is not presumed lost while the queue holds anything, however long that lasts", async () => {
     const { enqueue, world: ports, registry } = await shop([hello]);

@@ -96,17 +96,6 @@ test("the lane's worker launches a job with a task of its own, acknowledges the 
   expect(ports.clock.pending()).toBe(0);
 });
 
-test("a second task of the same try is refused and runs nothing", async () => {
-  let ran = 0;
-  const job = long(() => void (ran += 1));
-  const { enqueue, work, launched, task } = await yard(job);
-  await enqueue(job, undefined);
-  await work();
-  const [first, second] = await Promise.all([task(launched[0]), task(launched[0], undefined, "t2")]);
-  expect([first.outcome, second.outcome].toSorted()).toEqual(["done", "refused"]);
-  expect(ran).toBe(1);
-});
-
 test("a task that never starts is waited for as long as a task may take, and then launched again", async () => {
   const job = long(() => {});
   const { enqueue, work, launched, task, registry, world: ports } = await yard(job);

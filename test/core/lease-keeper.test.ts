@@ -126,15 +126,6 @@ describe("a handler hears", () => {
     expect(whyOf(signal)).toBe("lapsed");
   });
 
-  test("to stop, and so is one whose job is claimed while the worker stops", () => {
-    const { keeper } = beats();
-    keeper.hold(job(1));
-    const first = keeper.holdOf(job(1)).signal;
-    keeper.interruptAll(new Interruption("stopped"), 5_000);
-    keeper.hold(job(2));
-    expect([first, keeper.holdOf(job(2)).signal].map(whyOf)).toEqual(["stopped", "stopped"]);
-  });
-
   test("nothing any more, if it asks for a job that was never held", () => {
     expect(whyOf(beats().keeper.holdOf(job(9)).signal)).toBe("lost");
   });

@@ -86,15 +86,6 @@ describe("one scheduler task", () => {
       "lock.beforeRelease",
     ]);
   });
-
-  test("reports what it counted", async () => {
-    const hello = defineJob({ id: "hello", run: () => {} });
-    const { world: ports, enqueue, registry: known } = await shop([hello]);
-    await enqueue(hello, undefined, { delayMs: contractLimits.dispatchWindowMs + 2_000 });
-    const running = runPasses(ports, known, options());
-    await ports.clock.advance(passLimits.passMs + 1_000);
-    expect((await running).counts).toMatchObject({ relayed: 1 });
-  });
 });
 
 describe("the steps of a pass", () => {

@@ -124,15 +124,6 @@ describe("an event that is not news", () => {
     expect(await row()).toMatchObject({ state: "RUNNING", worker: "task/t1:1:a" });
   });
 
-  test("of a foreign task, of no job, or of a task that runs, is left alone", async () => {
-    const { watch, id, row } = await launchedJob();
-    const event = stopOf(id);
-    const changed = (detail: object) => ({ ...event, detail: { ...event.detail, ...detail } });
-    for (const foreign of [changed({ lastStatus: "RUNNING" }), changed({ startedBy: "belfry/4242424242/1" }), null])
-      expect(await watch.notice(foreign)).toBe("foreign");
-    expect(await row()).toMatchObject({ state: "RUNNING", attempt: 1 });
-  });
-
   test("whose writing failed is taken again", async () => {
     const { ports, id, row } = await launchedJob();
     const settle = ports.store.settle.bind(ports.store);
@@ -152,15 +143,6 @@ describe("an event that is not news", () => {
     expect(await watch.notice(stopOf(id))).toBe("settled");
     expect((await row()).interruptions).toBe(1);
   });
-});
-
-test("the end of a canceled job's task frees what the job kept", async () => {
-  const { ports, watch, id } = await launchedJob();
-  await ports.store.cancel([id]);
-  const before = await ports.store.wake({ slotKeys: "all", limit: 10 });
-  expect(before).toEqual([]);
-  expect(await watch.notice(stopOf(id))).toBe("over");
-  expect((await ports.store.freeSlots([{ jobId: id, attempt: 1 }])).freed).toEqual([]);
 });
 
 describe("a second look at the same task", () => {

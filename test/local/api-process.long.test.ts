@@ -4,7 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { startApi } from "../../src/local/api-process.ts";
 import { Children, withLastWords } from "../../src/local/process/children.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import { freshFolder } from "./folder.ts";
 import { slowMs } from "./greeting-system.ts";
 import { writeGreetingApp } from "./greeting-app.ts";
@@ -16,8 +16,7 @@ import { fileURLToPath } from "node:url";
 import { keepCode } from "../../src/local/code.ts";
 
 async function begin(more = "") {
-  const { url: database, pool, close } = await freshDatabase({ own: true });
-  onTestFinished(close);
+  const { url: database, pool } = await testDatabase({ own: true });
   await pool.query(
     `do $$ begin execute format('alter database %I set synchronous_commit = on', current_database()); end $$`,
   );

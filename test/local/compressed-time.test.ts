@@ -1,10 +1,9 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { compressTime } from "../../src/local/setup/compressed-time.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 test("a clock that ran faster goes on where it is, and says by how much it is ahead", async () => {
-  const db = await freshDatabase({ own: true });
-  onTestFinished(() => db.close());
+  const db = await testDatabase({ own: true });
   expect(await compressTime(db.url, { scale: 1, startsAt: null })).toBe(0);
   // Each millisecond of the next call is a minute and more.
   await compressTime(db.url, { scale: 100_000, startsAt: null });

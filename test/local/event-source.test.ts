@@ -115,12 +115,6 @@ describe("the event source", () => {
     expect(deleted).toEqual(["c"]);
   });
 
-  it("asks for no more than the batch size", async () => {
-    const { asked } = begin(async () => null, { batchSize: 3 });
-    await until("a receive", () => asked.length > 0);
-    expect(asked[0]).toBe(3);
-  });
-
   it("ends a sandbox of a past burst that has only waited for messages for a minute, while another one works", async () => {
     const pool = new SandboxPool({ create: () => fakeSandbox(async () => null), max: 2, onBroken: () => {} });
     const { signal } = new AbortController();
@@ -198,15 +192,6 @@ describe("the event source", () => {
     await until("all four", () => deleted.length === 4);
     expect(most).toBe(2);
     expect(sandboxes.length).toBe(2);
-  });
-
-  it("uses a sandbox again", async () => {
-    const { put, deleted, sandboxes } = begin(async () => null);
-    put("a");
-    await until("the first", () => deleted.length === 1);
-    put("b");
-    await until("the second", () => deleted.length === 2);
-    expect(sandboxes.length).toBe(1);
   });
 
   it("runs a message that arrives after a save in a new sandbox", async () => {

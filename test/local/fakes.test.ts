@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -7,18 +6,21 @@ import { startFakes } from "../../src/local/fakes.ts";
 import { Children } from "../../src/local/process/children.ts";
 import { NotReady } from "../../src/local/process/ready-child.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
+import { freshFolder } from "./folder.ts";
 
 const stopMs = 5_000;
 const target = fileURLToPath(new URL("../../examples/batch-scheduler/fakes/files.ts", import.meta.url));
 
+function newHome() {
+  const home = freshFolder();
+  const children = new Children(home);
+  onTestFinished(() => children.stopAll(stopMs));
+  return { home, children };
+}
+
 /** A target, and a seed of that code, given its address. */
 async function starting(seed: string) {
-  const home = mkdtempSync(join(tmpdir(), "belfry-fakes-"));
-  const children = new Children(home);
-  onTestFinished(async () => {
-    await children.stopAll(stopMs);
-    rmSync(home, { recursive: true, force: true });
-  });
+  const { home, children } = newHome();
   const file = join(home, "seed.mjs");
   writeFileSync(file, seed);
   const port = await freePort();
@@ -50,12 +52,7 @@ test("a seed that fails is reported with what it wrote, and leaves no target beh
 });
 
 test("a target that never gets ready ends the start, and its siblings with it", async () => {
-  const home = mkdtempSync(join(tmpdir(), "belfry-fakes-"));
-  const children = new Children(home);
-  onTestFinished(async () => {
-    await children.stopAll(stopMs);
-    rmSync(home, { recursive: true, force: true });
-  });
+  const { home, children } = newHome();
   const still = join(home, "still.mjs");
   writeFileSync(still, "setInterval(() => {}, 100_000);");
   const fakes = [

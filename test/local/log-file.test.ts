@@ -1,14 +1,13 @@
 /** On Linux's /dev/full, which takes no byte: the error of a full disk without one. */
-import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LogFile } from "../../src/local/process/log-file.ts";
+import { freshFolder } from "./folder.ts";
 import { until } from "./until.ts";
 
 test("a full disk costs lines, not the process: it is said once with the folder, and the log goes on when there is space", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "belfry-log-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = freshFolder();
   const file = join(folder, "worker.log");
   symlinkSync("/dev/full", file);
   const problems: string[] = [];

@@ -146,13 +146,6 @@ it.runIf(process.getuid?.() === 0)(
   },
 );
 
-it("leaves no process after stop", async () => {
-  const { pid, url, stop } = await begin(join(freshFolder(), "postgres"));
-  await query(url, "select 1");
-  await stop();
-  expect(identityOf(pid)).toBeNull();
-});
-
 it("comes back on its address when it crashes, and stays away after a stop", async () => {
   const folder = join(freshFolder(), "postgres");
   const died: unknown[] = [];

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { schemaVersionOfCode } from "../../src/postgres/schema-version.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import { freshFolder } from "./folder.ts";
 import { writeGreetingApp } from "./greeting-app.ts";
 import { bareEnvironment } from "../support/bare-environment.ts";
@@ -53,8 +53,7 @@ async function start(
 const losesNothing = `do $$ begin execute format('alter database %I set synchronous_commit = on', current_database()); end $$`;
 
 test("a service makes one pass after the other in one process, until SIGTERM", async () => {
-  const { url, pool, close } = await freshDatabase({ own: true });
-  onTestFinished(close);
+  const { url, pool } = await testDatabase({ own: true });
   await pool.query(losesNothing);
   // The lock store is away, so that each pass takes the lock in Postgres.
   const { code, said } = await start(["scheduler-task/main.ts", "serve"], url, {
@@ -66,16 +65,14 @@ test("a service makes one pass after the other in one process, until SIGTERM", a
 }, 120_000);
 
 test("a service does not go on where its settings or its tables are wrong", async () => {
-  const { url, pool, close } = await freshDatabase({ own: true });
-  onTestFinished(close);
+  const { url, pool } = await testDatabase({ own: true });
   await pool.query(losesNothing);
   await pool.query("delete from belfry.migration where set = 'belfry' and number = $1", [schemaVersionOfCode]);
   expect(await start(["scheduler-task/main.ts", "serve"], url)).toMatchObject({ code: 1 });
 }, 120_000);
 
 test.each(Object.entries(entries))("%s does not start on a database at another schema version", async (_, entry) => {
-  const { url, pool, close } = await freshDatabase({ own: true });
-  onTestFinished(close);
+  const { url, pool } = await testDatabase({ own: true });
   await pool.query(losesNothing);
   await pool.query("delete from belfry.migration where set = 'belfry' and number = $1", [schemaVersionOfCode]);
   const { code, said } = await start(entry, url);
@@ -86,8 +83,7 @@ test.each(Object.entries(entries))("%s does not start on a database at another s
 });
 
 test("nor on a server that would lose what was answered for", async () => {
-  const { url, close } = await freshDatabase({ own: true });
-  onTestFinished(close);
+  const { url } = await testDatabase({ own: true });
   const { code, said } = await start(entries["a worker"], url);
   expect(said).toContain("synchronous_commit is off");
   expect(code).toBe(1);

@@ -49,12 +49,6 @@ describe("the local system", () => {
     4 * slowMs,
   );
 
-  it("names the stages there are when it is given another", async () => {
-    await expect(startLocal({ home: freshFolder(), stage: "nowhere", environment })).rejects.toThrow(
-      'stage "nowhere" is not defined: use one of dev, examples, demo, emulator, smoke, systems, small, prod',
-    );
-  });
-
   it(
     "loses nothing when everything is killed",
     async () => {

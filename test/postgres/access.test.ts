@@ -4,7 +4,7 @@ import { grantOwnRows } from "../../src/postgres/access.ts";
 import { openConnections } from "../../src/postgres/connect.ts";
 import { assertSchema, assertServer } from "../../src/postgres/schema-version.ts";
 import { testStore } from "../support/looks.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import { archiveTour } from "./archive-tour.ts";
 import { operationsTour } from "./operations-tour.ts";
 import { tour } from "./tour.ts";
@@ -28,7 +28,7 @@ const refused = [
 
 /** A database whose processes connect as a role that owns nothing, as on RDS; an app has tables there too. */
 async function restricted() {
-  const db = await freshDatabase({ own: true });
+  const db = await testDatabase({ own: true });
   const role = `app_of_${new URL(db.url).pathname.slice(1)}`;
   await db.pool.query(`create role ${role} login password 'app'`);
   await db.pool.query(`create schema shop; create table shop.sale (n bigint generated always as identity, cents int)`);
@@ -43,7 +43,6 @@ async function restricted() {
   onTestFinished(async () => {
     await Promise.all([connections.close(), pool.end()]);
     await db.pool.query(`drop owned by ${role}; drop role ${role}`);
-    await db.close();
   });
   return { db, connections, pool };
 }

@@ -1,5 +1,5 @@
 /** What another process may do to a change of many jobs while one works on it. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import {
   type Bulk,
   type BulkAction,
@@ -13,16 +13,15 @@ import {
 } from "../../src/insight/bulk.ts";
 import { insightLimits } from "../../src/insight/insight-limits.ts";
 import type { Database } from "../../src/insight/sql-query.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 let db: TestDatabase;
 let insight: Database;
 beforeEach(async () => {
-  db = await freshDatabase();
+  db = await testDatabase();
   await db.clock.set(0);
   insight = db.insight;
 });
-afterEach(() => db.close());
 
 const asked = (action: BulkAction, more: { paceMs?: number; steps?: readonly number[] } = {}): Promise<Bulk> => {
   const matched = { count: 2, isMore: false };

@@ -6,7 +6,7 @@ import { openConnections, type PoolOptions } from "../../src/postgres/connect.ts
 import { postgresLimits } from "../../src/postgres/postgres-limits.ts";
 import { createPostgresStore } from "../../src/postgres/store.ts";
 import { until } from "../local/until.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 /** For this test, so that none waits for as long as a process does. */
 function limited(over: Partial<Record<keyof typeof postgresLimits, number>>): void {
@@ -21,15 +21,9 @@ function connectionsTo(url: string, options: Partial<PoolOptions> = {}) {
   return connections;
 }
 
-async function database() {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
-  return db;
-}
-
 test("a handler's statement may take longer than one of Belfry's own may", async () => {
   limited({ statementMs: 300 });
-  const { main, tx } = connectionsTo((await database()).url);
+  const { main, tx } = connectionsTo((await testDatabase()).url);
   await expect(main.query("select pg_sleep(1)")).rejects.toThrow("timeout");
   expect((await tx.query("select 1 as one from pg_sleep(1)")).rows).toEqual([{ one: 1 }]);
 });
@@ -50,7 +44,7 @@ test("a server that takes connections and says nothing is given up long before a
 }, 20_000);
 
 test("each connection asks for its own password: a token of IAM is good for a quarter of an hour", async () => {
-  const { url, pool } = await database();
+  const { url, pool } = await testDatabase();
   let asked = 0;
   const password = () => ((asked += 1), Promise.resolve(decodeURIComponent(new URL(url).password)));
   const { main } = connectionsTo(url, { password });

@@ -100,43 +100,30 @@ describe("a connection that breaks", () => {
     await db.close();
   });
 
-  test("after a COMMIT that got through: the transaction's value is answered, since another connection knows", async () => {
+  /** A transaction that inserts a job, and whose connection is cut at its commit. */
+  const inserted = (...cut: Parameters<CuttingProxy["cutNext"]>) => {
     const store = storeAt(proxy.url);
-    const jobs = store.transaction(async (tx) => {
-      proxy.cutNext("after-commit");
+    return store.transaction(async (tx) => {
+      proxy.cutNext(...cut);
       return await store.insert([aJob()], { tx });
     });
-    const [row] = (await jobs).results;
-    expect((await show(db.store, row?.id ?? raise())).job.state).toBe("QUEUED");
-  });
+  };
 
-  test("and cannot be opened again at first: the commit is asked about until the server answers", async () => {
-    const store = storeAt(proxy.url);
-    const jobs = store.transaction(async (tx) => {
-      proxy.cutNext("after-commit", { refuses: 3 });
-      return await store.insert([aJob()], { tx });
-    });
-    const [row] = (await jobs).results;
+  test.each([
+    ["the transaction's value is answered, since another connection knows", 0],
+    ["and cannot be opened again at first: the commit is asked about until the server answers", 3],
+  ])("after a COMMIT that got through: %s", async (_, refuses) => {
+    const [row] = (await inserted("after-commit", { refuses })).results;
     expect((await show(db.store, row?.id ?? raise())).job.state).toBe("QUEUED");
   });
 
   test("before the COMMIT got through: says that nothing happened", async () => {
-    const store = storeAt(proxy.url);
-    const jobs = store.transaction(async (tx) => {
-      proxy.cutNext("before-commit");
-      return await store.insert([aJob()], { tx });
-    });
-    await expect(jobs).rejects.toThrow("the transaction was rolled back");
+    await expect(inserted("before-commit")).rejects.toThrow("the transaction was rolled back");
     expect(await db.store.jobs()).toEqual([]);
   });
 
   test("and stays broken, so that the outcome stays unknown: UnknownOutcome", async () => {
-    const store = storeAt(proxy.url);
-    const jobs = store.transaction(async (tx) => {
-      proxy.cutNext("after-commit", { refuses: Infinity });
-      return await store.insert([aJob()], { tx });
-    });
-    await expect(jobs).rejects.toThrow(UnknownOutcome);
+    await expect(inserted("after-commit", { refuses: Infinity })).rejects.toThrow(UnknownOutcome);
   });
 
   test("in the middle of a statement: UnknownOutcome, and the next statement has a connection again", async () => {

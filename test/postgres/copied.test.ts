@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Pool } from "pg";
 import { claimOne, failure, insertMany, insertOne, moves, running, settleOne } from "../contract/store/fixture.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 /**
  * What `pg_dump --data-only` and a restore do, in SQL: the binaries of the tests have no pg_dump. Rows of each table as they
@@ -30,50 +30,42 @@ async function copyRows(from: Pool, to: Pool): Promise<void> {
 }
 
 test("rows that are loaded into an empty database write no event, and their jobs go on where they were", async () => {
-  const [source, copy] = [await freshDatabase({ own: true }), await freshDatabase({ own: true })];
-  try {
-    // As in production: the check is a part of test databases only.
-    await copy.pool.query("drop trigger job_inserts_verified on belfry.job");
-    const [queued] = await insertMany(source.store, [{}, { delayMs: 3_600_000 }]);
-    const held = await running(source.store);
-    await settleOne(source.store, await claimOne(source.store, await insertOne(source.store)), failure);
-    await settleOne(source.store, await running(source.store));
-    await copyRows(source.pool, copy.pool);
+  const [source, copy] = [await testDatabase({ own: true }), await testDatabase({ own: true })];
+  // As in production: the check is a part of test databases only.
+  await copy.pool.query("drop trigger job_inserts_verified on belfry.job");
+  const [queued] = await insertMany(source.store, [{}, { delayMs: 3_600_000 }]);
+  const held = await running(source.store);
+  await settleOne(source.store, await claimOne(source.store, await insertOne(source.store)), failure);
+  await settleOne(source.store, await running(source.store));
+  await copyRows(source.pool, copy.pool);
 
-    const counts = `select (select count(*)::int from belfry.job) as jobs, (select count(*)::int from belfry.event) as events,
-      (select count(*)::int from belfry.history) as history, (select count(*)::int from belfry.lease) as leases,
-      (select count(*)::int from belfry.outbox) as outbox`;
-    const before = (await source.pool.query(counts)).rows;
-    expect((await copy.pool.query(counts)).rows).toEqual(before);
+  const counts = `select (select count(*)::int from belfry.job) as jobs, (select count(*)::int from belfry.event) as events,
+    (select count(*)::int from belfry.history) as history, (select count(*)::int from belfry.lease) as leases,
+    (select count(*)::int from belfry.outbox) as outbox`;
+  const before = (await source.pool.query(counts)).rows;
+  expect((await copy.pool.query(counts)).rows).toEqual(before);
 
-    if (queued === undefined) throw new Error("a job was inserted");
-    await settleOne(copy.store, await claimOne(copy.store, queued));
-    expect((await settleOne(copy.store, held)).settled).toEqual([held.jobId]);
-    expect(await moves(copy.store, queued)).toEqual(await moves(copy.store, held.jobId));
-    await insertOne(copy.store);
-  } finally {
-    await Promise.all([source.close(), copy.close()]);
-  }
+  if (queued === undefined) throw new Error("a job was inserted");
+  await settleOne(copy.store, await claimOne(copy.store, queued));
+  expect((await settleOne(copy.store, held)).settled).toEqual([held.jobId]);
+  expect(await moves(copy.store, queued)).toEqual(await moves(copy.store, held.jobId));
+  await insertOne(copy.store);
 });
 
 test("each day of events and history keeps its lists out of the compressor, and has no index but its parent's", async () => {
-  const db = await freshDatabase({ own: true });
-  try {
-    await db.store.prune({ limit: 1 });
-    const { rows } = await db.pool.query<{ days: number; compressed: number; indexes: number }>(`
-      with day as (
-        select inhrelid as oid, inhparent as parent from pg_inherits
-        where inhparent in ('belfry.event'::regclass, 'belfry.history'::regclass)
-      )
-      select (select count(*)::int from day) as days,
-        (select count(*)::int from day join pg_attribute a on a.attrelid = day.oid
-         where a.attname in ('job_ids', 'attempts', 'generations') and a.attndims > 0 and a.attstorage <> 'e') as compressed,
-        (select count(*)::int from day
-         where (select count(*) from pg_index where indrelid = day.oid) <> (select count(*) from pg_index where indrelid = day.parent))
-          as indexes`);
-    expect(rows).toMatchObject([{ compressed: 0, indexes: 0 }]);
-    expect(rows[0]?.days).toBeGreaterThan(2);
-  } finally {
-    await db.close();
-  }
+  const db = await testDatabase({ own: true });
+  await db.store.prune({ limit: 1 });
+  const { rows } = await db.pool.query<{ days: number; compressed: number; indexes: number }>(`
+    with day as (
+      select inhrelid as oid, inhparent as parent from pg_inherits
+      where inhparent in ('belfry.event'::regclass, 'belfry.history'::regclass)
+    )
+    select (select count(*)::int from day) as days,
+      (select count(*)::int from day join pg_attribute a on a.attrelid = day.oid
+       where a.attname in ('job_ids', 'attempts', 'generations') and a.attndims > 0 and a.attstorage <> 'e') as compressed,
+      (select count(*)::int from day
+       where (select count(*) from pg_index where indrelid = day.oid) <> (select count(*) from pg_index where indrelid = day.parent))
+        as indexes`);
+  expect(rows).toMatchObject([{ compressed: 0, indexes: 0 }]);
+  expect(rows[0]?.days).toBeGreaterThan(2);
 });

@@ -1,15 +1,14 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { aJob, minute, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { deadlocks, messagesOf, shuffled, untilWaiting } from "./race.ts";
 import { specOf } from "./tour.ts";
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ connections: 12 });
+  db = await testDatabase({ connections: 12 });
 });
-afterEach(() => db.close());
 
 describe("finding 12: the same keys from many clients", () => {
   test("8 clients with 200 keys in their own orders: each key one job, and every client gets its id", async () => {

@@ -1,16 +1,15 @@
 /** Races of calls that share a debounce key, and of a call with the claim of its job. */
 import type { PoolClient } from "pg";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { JobId, Json, NewJob } from "../../src/machine/job.ts";
 import { aJob, claimIfPossible, claimOne, only, show } from "../contract/store/fixture.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { untilWaiting } from "./race.ts";
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ connections: 4 });
+  db = await testDatabase({ connections: 4 });
 });
-afterEach(() => db.close());
 
 const call = (payload: Json, key = "doc", forMs = 5_000): NewJob =>
   aJob({ kind: "reindex", payload, delayMs: forMs, debounce: { key, forMs, maxMs: 60_000, keep: "last" } });

@@ -5,7 +5,7 @@ import { createClient } from "../../src/run/enqueue.ts";
 import type { Tx } from "../../src/machine/transaction.ts";
 import { world } from "../core/world.ts";
 import { aJob } from "../contract/store/fixture.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import { untilWaiting } from "./race.ts";
 
 const job = definitionOf(defineJob({ id: "keyed", run() {} }));
@@ -16,8 +16,7 @@ const keys = (from: number, to: number) =>
   }));
 
 test("two callers that enqueue thousands of the same keys, each in an order and a transaction of its own, both commit", async () => {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   const client = createClient(
     world(() => ({ store: db.store })),
     { stage: "test" },
@@ -62,8 +61,7 @@ test("two callers that enqueue thousands of the same keys, each in an order and 
 });
 
 test("two callers that insert the same keys, each in an order of its own, are both answered behind a third", async () => {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   const keyed = (...of: readonly string[]) => of.map((key) => aJob({ key }));
   const third = await db.pool.connect();
   await third.query("begin");
@@ -88,8 +86,7 @@ test("two callers that insert the same keys, each in an order of its own, are bo
 });
 
 test("more than a page in a caller's transaction is answered in the order of the input", async () => {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   const ports = world(() => ({ store: db.store }));
   const client = createClient(ports, { stage: "test" });
   const items = keys(0, 1_200).toReversed();

@@ -10,7 +10,7 @@ import { createClient } from "../../src/run/enqueue.ts";
 import { createWorker } from "../../src/run/worker.ts";
 import { relay } from "../../src/run/relay.ts";
 import { acknowledge, world } from "../core/world.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 const payload = z.object({ to: z.email(), size: z.int().max(3).default(1), mode: z.enum(["a", "b"]).optional() });
 
@@ -34,8 +34,7 @@ async function caller(url: string): Promise<Client> {
 }
 
 async function system() {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   const ran: unknown[] = [];
   const mail = defineJob({ id: "mail", payload, run: (given) => void ran.push(given) });
   const ping = defineJob({ id: "ping", run: () => void ran.push("ping") });

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { insertOne } from "../contract/store/fixture.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { openReader } from "../../src/insight/reader.ts";
 import { readEvents } from "../../src/insight/stream.ts";
 import { readMinutes } from "../../src/insight/minutes.ts";
@@ -9,9 +9,8 @@ import { readMinutes } from "../../src/insight/minutes.ts";
 describe("the epoch of the events", () => {
   let db: TestDatabase;
   beforeEach(async () => {
-    db = await freshDatabase({ own: true });
+    db = await testDatabase({ own: true });
   });
-  afterEach(() => db.close());
 
   const nameOf = async (): Promise<string | undefined> =>
     (await db.pool.query<{ name: string }>("select name from belfry.epoch order by number desc limit 1")).rows[0]?.name;

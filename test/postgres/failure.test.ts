@@ -1,16 +1,14 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { toStoreError } from "../../src/postgres/failure.ts";
 import { UnknownOutcome } from "../../src/machine/transaction.ts";
+import { freshFolder } from "../local/folder.ts";
 
 /** What a write gets on a connection whose other end has gone: on a Unix socket it is never another error. */
 async function brokenPipe(): Promise<Error> {
-  const folder = mkdtempSync(join(tmpdir(), "belfry-pipe-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = freshFolder();
   const server = createServer({ allowHalfOpen: true }, (socket) => socket.destroy());
   server.listen(join(folder, "s"));
   await once(server, "listening");

@@ -11,15 +11,14 @@ import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import { appOf, work } from "../schedules-control/stage.ts";
 import { minute } from "../schedules/spec.ts";
 import { world } from "../schedules/world.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 const names = Array.from({ length: 20 }, (_, n) => `s${String(n).padStart(2, "0")}`);
 const others = names.filter((name) => name !== "s07");
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase();
-  onTestFinished(() => db.close());
+  db = await testDatabase();
 });
 
 async function opened(launch: "tick" | "rule") {

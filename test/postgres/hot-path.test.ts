@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Claimed } from "../../src/machine/store.ts";
 import { aJob, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { claimPlain } from "../../src/postgres/sql/claim.ts";
 import { settleSuccess } from "../../src/postgres/sql/settle.ts";
 import { until } from "../local/until.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { messagesOf } from "./race.ts";
 
 /** What a claim writes: no index may name any of it. */
@@ -12,9 +12,8 @@ const claimWrites = ["state", "event_id", "attempt", "worker", "started_at", "le
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ own: true, connections: 1 });
+  db = await testDatabase({ own: true, connections: 1 });
 });
-afterEach(() => db.close());
 
 async function claimAll(jobs: ReturnType<typeof aJob>[], size: number): Promise<readonly Claimed[]> {
   const { aftermath } = await db.store.insert(jobs);

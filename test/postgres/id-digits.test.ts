@@ -1,11 +1,10 @@
 /** Ids are numbers that travel as text, and statements find a job's values by its place in a sorted list of them. */
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { insertMany, messageFor, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 test.each([99])("each job around the id %i, some with a digit more, has its own generation and result", async (id) => {
-  const { store, pool, close } = await freshDatabase({ own: true });
-  onTestFinished(close);
+  const { store, pool } = await testDatabase({ own: true });
   await pool.query("select setval('belfry.job_id_seq', $1, false)", [id - 2]);
   const ids = await insertMany(store, [{}, {}, {}, {}, {}, {}]);
   expect(ids).toContain(String(id + 1));

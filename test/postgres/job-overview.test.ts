@@ -1,14 +1,13 @@
 /** The view for people with SQL. */
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { failure, insertOne, messageFor, minute, running, settleOne, claimOne } from "../contract/store/fixture.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { cap, capped } from "../contract/store/slot-order.ts";
 import { aPause } from "../support/pause.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 async function database() {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   const shown = async <T>(columns: string): Promise<readonly T[]> =>
     (await db.pool.query<T & object>(`select ${columns} from belfry.job_overview order by id`)).rows;
   return { ...db, shown };

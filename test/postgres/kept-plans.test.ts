@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { aJob, settlementOf, settleOptions } from "../contract/store/fixture.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { watchPlans } from "./plans.ts";
 import { messagesOf } from "./race.ts";
 
@@ -24,16 +24,12 @@ async function liveOf({ store }: TestDatabase, count: number): Promise<void> {
 
 /** Rows that the steps of each statement handled for a thousand jobs. */
 async function rowsOfMany(before: number, prepare: boolean): Promise<ReadonlyMap<string, number>> {
-  const db = await freshDatabase({ own: true, connections: 1, prepare });
-  try {
-    const { plans } = await watchPlans(db);
-    for (let n = 0; n < before; n += 1) await liveOf(db, 1);
-    plans.length = 0;
-    await liveOf(db, many);
-    return new Map(plans.map((plan) => [plan.name, plan.rows]));
-  } finally {
-    await db.close();
-  }
+  const db = await testDatabase({ own: true, connections: 1, prepare });
+  const { plans } = await watchPlans(db);
+  for (let n = 0; n < before; n += 1) await liveOf(db, 1);
+  plans.length = 0;
+  await liveOf(db, many);
+  return new Map(plans.map((plan) => [plan.name, plan.rows]));
 }
 
 test("a thousand rows after calls of one row, on one connection, cost at most twice what a plan of their own does", async () => {

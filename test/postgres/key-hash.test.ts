@@ -1,16 +1,15 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { definitionOf, defineJob } from "../../src/define/define-job.ts";
 import { createClient } from "../../src/run/enqueue.ts";
 import { world } from "../core/world.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 const mail = definitionOf(defineJob({ id: "mail", run() {} }));
 const report = definitionOf(defineJob({ id: "report", run() {} }));
 
 /** Every key of this database has one hash. */
 async function collidingClient() {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   await db.pool.query(`create or replace function belfry.key_hash(kind text, key text) returns bigint
     language sql immutable parallel safe return 1 + 0 * length(kind || key)`);
   await db.pool.query("reindex index belfry.job_key");

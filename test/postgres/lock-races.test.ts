@@ -1,5 +1,5 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { endIdleHolders } from "../../src/postgres/sql/fence.ts";
 import { execute } from "../../src/postgres/statement.ts";
 import type { JobId } from "../../src/machine/job.ts";
@@ -13,15 +13,14 @@ import {
   settleOptions,
   show,
 } from "../contract/store/fixture.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { contradictions, leasesLeft } from "./books.ts";
 import { deadlocks, shuffled, untilWaiting } from "./race.ts";
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ connections: 12 });
+  db = await testDatabase({ connections: 12 });
 });
-afterEach(() => db.close());
 
 describe("finding 8: the fence", () => {
   const pass = (token: number) => ({ name: "pass", token });
@@ -206,8 +205,7 @@ describe("finding 11: a claim waits", () => {
   });
 
   test("and what was claimed stays claimed when a later statement of the claim fails", async () => {
-    const own = await freshDatabase({ own: true });
-    onTestFinished(() => own.close());
+    const own = await testDatabase({ own: true });
     const { store, pool } = own;
     const [first, , , full] = await lockedAmongFour(own);
     await pool.query("alter table belfry.slot rename to gone");

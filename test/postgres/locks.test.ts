@@ -1,7 +1,7 @@
 import { Client } from "pg";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { keptPlanSettings } from "../../src/postgres/statement.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import { archiveTour } from "./archive-tour.ts";
 import { type Locking, watchLocks } from "./lock-watch.ts";
 import { operationsTour } from "./operations-tour.ts";
@@ -43,29 +43,25 @@ test(
   "each statement locks, waits and passes by as its line in locks.txt says, and shows when a lock clause is left out",
   { timeout: 300_000 },
   async () => {
-    const db = await freshDatabase({ own: true, connections: 1, prepare: false });
+    const db = await testDatabase({ own: true, connections: 1, prepare: false });
     const open = async (): Promise<Client> => {
       const client = new Client({ connectionString: db.url, options: keptPlanSettings });
       await client.connect();
+      onTestFinished(() => client.end());
       return client;
     };
     const sessions = { holder: await open(), runner: await open(), looker: await open() };
-    try {
-      const seen = watchLocks(db, sessions);
-      await tour(db.store, db.clock, "locks");
-      await operationsTour(db.connections);
-      await archiveTour(db.connections);
-      const lines = [...seen].filter(([, { reads, at }]) => reads > 0 || at.size > 0).map(line);
-      expect(lines.length).toBeGreaterThan(30);
-      const unseen = [...seen].flatMap(([name, { faults }]) =>
-        [...faults].filter(([, isSeen]) => !isSeen).map(([clause]) => `${name} ${clause}`),
-      );
-      expect(unseen.toSorted()).toEqual(withoutRows);
-      await expect(`${lines.toSorted().join("\n")}\n`).toMatchFileSnapshot("./locks.txt");
-    } finally {
-      for (const session of Object.values(sessions)) await session.end();
-      await db.close();
-    }
+    const seen = watchLocks(db, sessions);
+    await tour(db.store, db.clock, "locks");
+    await operationsTour(db.connections);
+    await archiveTour(db.connections);
+    const lines = [...seen].filter(([, { reads, at }]) => reads > 0 || at.size > 0).map(line);
+    expect(lines.length).toBeGreaterThan(30);
+    const unseen = [...seen].flatMap(([name, { faults }]) =>
+      [...faults].filter(([, isSeen]) => !isSeen).map(([clause]) => `${name} ${clause}`),
+    );
+    expect(unseen.toSorted()).toEqual(withoutRows);
+    await expect(`${lines.toSorted().join("\n")}\n`).toMatchFileSnapshot("./locks.txt");
   },
 );
 

@@ -1,12 +1,11 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { DatabaseUnfit } from "../../src/postgres/failure.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { assertSchema, assertServer, schemaVersion, schemaVersionOfCode } from "../../src/postgres/schema-version.ts";
 import { migrationFiles, ownFolder } from "../../src/postgres/migration-files.ts";
+import { freshFolder } from "../local/folder.ts";
 import { dumpSchema } from "../support/schema-dump.ts";
 import { blankDatabase } from "../support/database.ts";
 
@@ -18,13 +17,12 @@ beforeEach(async () => {
   database = await blankDatabase();
   client = new Client({ connectionString: database.url });
   await client.connect();
-  folder = mkdtempSync(join(tmpdir(), "belfry-migrations-"));
+  folder = freshFolder();
 });
 
 afterEach(async () => {
   await client.end();
   await database.close();
-  rmSync(folder, { recursive: true });
 });
 
 const file = (name: string, sql: string): void => writeFileSync(join(folder, name), sql);
@@ -187,22 +185,15 @@ describe("the schema version", () => {
     expect(migrationFiles(ownFolder).length).toBe(schemaVersionOfCode);
   });
 
-  test("above the code's is accepted when the newer files only expand the tables", async () => {
+  test("above the code's is accepted only when all of the newer files expand the tables", async () => {
     cpSync(ownFolder, folder, { recursive: true });
     file(`${next(1)}_expand_future.sql`, "select 1");
     await migrate({ url: database.url, folder });
     await assertSchema(client);
     file(`${next(2)}_contract_future.sql`, "select 1");
     await migrate({ url: database.url, folder });
-    await expect(assertSchema(client)).rejects.toThrow(DatabaseUnfit);
-  });
-
-  test("above the code's is refused", async () => {
-    cpSync(ownFolder, folder, { recursive: true });
-    file(`${next(1)}_future.sql`, "select 1");
-    await migrate({ url: database.url, folder });
     await expect(assertSchema(client)).rejects.toThrow(
-      `the database is at schema version ${schemaVersionOfCode + 1} of belfry, this code knows ${schemaVersionOfCode}`,
+      `the database is at schema version ${schemaVersionOfCode + 2} of belfry, this code knows ${schemaVersionOfCode}`,
     );
   });
 });

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { replacerOf } from "../../src/admission/overlap.ts";
 import { readOccurrenceEnds } from "../../src/insight/occurrence-ends.ts";
 import { oneRow } from "../../src/insight/sql-query.ts";
@@ -6,11 +6,10 @@ import { aJob, claimOne, minute, settlementOf, settleOptions } from "../contract
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { dueOccurrence, ledger } from "../contract/store/schedule-fixture.ts";
 import { messagesOf } from "./race.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 test("a time that FIRED and whose job was then lost and expired says so: how it ended, its error and the reason", async () => {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   const now = await db.store.now();
   const job = aJob({ kind: "sweep", dueAt: now, expiresAt: now + minute });
   const { jobId } = await dueOccurrence(db.store, {}, { job });
@@ -32,8 +31,7 @@ test("a time that FIRED and whose job was then lost and expired says so: how it 
 });
 
 test("a time whose job started a run says why that was canceled", async () => {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   const { jobId } = await dueOccurrence(db.store, {}, { job: aJob({ kind: "months", dueAt: await db.store.now() }) });
   const starter = await claimOne(db.store, jobId);
   const runId = await db.store.transaction(async (tx) => {

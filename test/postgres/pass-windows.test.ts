@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
 import { runLimits } from "../../src/machine/run-limits.ts";
 import { aJob } from "../contract/store/fixture.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase();
+  db = await testDatabase();
 });
-afterEach(() => db.close());
 
 const count = async (text: string): Promise<number> =>
   (await db.pool.query<{ n: number }>(`select count(*)::int as n from ${text}`)).rows[0]?.n ?? 0;

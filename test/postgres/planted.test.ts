@@ -5,7 +5,7 @@ import { insertJobs } from "../../src/postgres/sql/insert.ts";
 import { settlePlain } from "../../src/postgres/sql/settle.ts";
 import type { Store } from "../../src/machine/store.ts";
 import { claimOne, insertMany, insertOne, messageFor, running, settleOne } from "../contract/store/fixture.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import { watchTrips } from "./trips.ts";
 
 /** A mistake in a statement of the store, and what the store does when it runs it. */
@@ -114,11 +114,7 @@ test.each(bugs)(
 );
 
 async function withText(change: (text: string) => string, run: Bug["run"]): Promise<unknown> {
-  const db = await freshDatabase({ own: true });
-  try {
-    watchTrips(db, change);
-    return await run(db.store);
-  } finally {
-    await db.close();
-  }
+  const db = await testDatabase({ own: true });
+  watchTrips(db, change);
+  return await run(db.store);
 }

@@ -1,15 +1,14 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { aTask, workbench } from "../contract/store/run-fixture.ts";
 import { aSpec, occurrenceAt, planned } from "../contract/store/schedule-fixture.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { untilWaiting } from "./race.ts";
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ connections: 4 });
+  db = await testDatabase({ connections: 4 });
 });
-afterEach(() => db.close());
 
 test("a time that is planned again while its pruning waits stays in the ledger", async () => {
   const { store, pool, clock } = db;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { postgresLimits } from "../../src/postgres/postgres-limits.ts";
 import { turnPartitions } from "../../src/postgres/prune-store.ts";
 import { createSession } from "../../src/postgres/session.ts";
@@ -6,7 +6,7 @@ import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { FenceLost } from "../../src/machine/fence.ts";
 import { insertOne, running, settleOne } from "../contract/store/fixture.ts";
 import { aTask, workbench } from "../contract/store/run-fixture.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { readAudits, writeAudits } from "../../src/insight/audit.ts";
 
 const day = 86_400_000;
@@ -14,9 +14,8 @@ const day = 86_400_000;
 describe("prune on Postgres", () => {
   let db: TestDatabase;
   beforeEach(async () => {
-    db = await freshDatabase({ own: true });
+    db = await testDatabase({ own: true });
   });
-  afterEach(() => db.close());
 
   const partitions = async (): Promise<readonly string[]> => {
     const { rows } = await db.pool.query<{ name: string }>(

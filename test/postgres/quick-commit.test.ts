@@ -5,11 +5,11 @@ import { openConnections } from "../../src/postgres/connect.ts";
 import { confirmWhole } from "../../src/postgres/sql/relay.ts";
 import { execute } from "../../src/postgres/statement.ts";
 import { aJob } from "../contract/store/fixture.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 /** Durable commits, as in production; the server of the tests has none. One connection serves every statement. */
 async function durable() {
-  const db = await freshDatabase({ own: true });
+  const db = await testDatabase({ own: true });
   await db.pool.query(
     "do $$ begin execute format('alter database %I set synchronous_commit = on', current_database()); end $$",
   );
@@ -25,10 +25,7 @@ async function durable() {
     };
     Object.assign(client, { query: watched });
   });
-  onTestFinished(async () => {
-    await connections.close();
-    await db.close();
-  });
+  onTestFinished(() => connections.close());
   return { store: createPostgresStore(connections), settings, url: db.url };
 }
 

@@ -1,9 +1,9 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { windowMsOf } from "../../src/admission/rate.ts";
 import type { Message, OutboxBatch } from "../../src/machine/outbox.ts";
 import { insertMany, messageFor, settleOne } from "../contract/store/fixture.ts";
 import { until } from "../local/until.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { deadlocks, shuffled } from "./race.ts";
 
 const limit = 200;
@@ -59,8 +59,7 @@ async function workOff({ store }: TestDatabase): Promise<void> {
 }
 
 test("twelve claimers never start more than the limit in any window, whatever the order, and start all", async () => {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   const windowMs = windowMsOf({ limit, perMs, burst });
   await db.store.installSlots([{ key, size: burst, windowMs, onRefusal: "hold", reason: "slot" }]);
   await workOff(db);
@@ -78,8 +77,7 @@ test("twelve claimers never start more than the limit in any window, whatever th
 });
 
 test("handlers that ask at one moment get the next units one after the other, and none is left out", async () => {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   await db.store.installSlots([{ key, size: 2, windowMs: 60_000, onRefusal: "hold", reason: "slot" }]);
   const units = await Promise.all(Array.from({ length: 40 }, () => db.store.takeUnit(key, { withinMs: 20 * 60_000 })));
   const times = units.flatMap((unit) => (unit?.isTaken === true ? unit.at : [])).toSorted((a, b) => a - b);

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JobId } from "../../src/machine/job.ts";
 import { resendOpen } from "../../src/run/relay.ts";
 import { sendOutbox } from "../../src/run/send.ts";
@@ -6,7 +6,7 @@ import type { Queue } from "../../src/machine/ports.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { settableClock, type SettableClock } from "../core/settable-clock.ts";
 import { world } from "../core/world.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 const callMs = 300;
 const stepMs = 100;
@@ -24,8 +24,7 @@ interface Sender {
 
 /** A database whose clock stands unless the test moves it, and processes that send what it decided. */
 async function stage() {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   await db.clock.set(0);
   const under = { calls: 0 };
   const store = new Proxy(db.store, {
@@ -138,16 +137,5 @@ describe("after a queue was away", () => {
     expect(one.sent).toHaveLength(500);
     expect(await resending).toEqual({ resent: 500 });
     expect(await open()).toEqual(Array.from({ length: 20 }, () => 100));
-  });
-
-  test("hundreds of batches of one message are one page", async () => {
-    const { sender, pass, insert, open } = await stage();
-    const one = sender();
-    for (let n = 0; n < 150; n += 1) await insert(1);
-    await pass(6 * second);
-    const resending = resendOpen(one.ports, { rounds: 1 });
-    await pass(2 * second, one);
-    expect(await resending).toEqual({ resent: 150 });
-    expect(await open()).toEqual([]);
   });
 });

@@ -1,16 +1,15 @@
 import { readFileSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 const day = 86_400_000;
 
 describe("no table grows for ever", () => {
   let db: TestDatabase;
   beforeEach(async () => {
-    db = await freshDatabase({ own: true });
+    db = await testDatabase({ own: true });
   });
-  afterEach(() => db.close());
 
   const idsOf = async (table: string): Promise<readonly string[]> =>
     (await db.pool.query<{ id: string }>(`select id::text from belfry.${table} order by 1`)).rows.map(({ id }) => id);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { jobSearch, type JobSearch } from "../../src/insight/search.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import { countMatching } from "../../src/insight/find-jobs.ts";
 
 const start = Date.parse("2026-02-28T23:00:00Z");
@@ -47,19 +47,15 @@ const narrow = (fingerprint: string): Required<JobSearch> => ({
 });
 
 test("each field of a search narrows by itself", async () => {
-  const db = await freshDatabase();
-  try {
-    await db.pool.query(twoJobs);
-    const prints = await db.pool.query<{ of: string }>(
-      "select belfry.fingerprint(kind, error_code, error_message) as of from belfry.job where id = 1",
-    );
-    expect(await countMatching(db.insight, {}, 10)).toEqual({ count: 2, isMore: false });
-    const values: Readonly<Record<string, unknown>> = narrow(prints.rows[0]?.of ?? "");
-    const counts = Object.keys(jobSearch.unwrap().shape).map(
-      async (field) => [field, (await countMatching(db.insight, { [field]: values[field] }, 10)).count] as const,
-    );
-    expect((await Promise.all(counts)).filter(([, count]) => count !== 1)).toEqual([]);
-  } finally {
-    await db.close();
-  }
+  const db = await testDatabase();
+  await db.pool.query(twoJobs);
+  const prints = await db.pool.query<{ of: string }>(
+    "select belfry.fingerprint(kind, error_code, error_message) as of from belfry.job where id = 1",
+  );
+  expect(await countMatching(db.insight, {}, 10)).toEqual({ count: 2, isMore: false });
+  const values: Readonly<Record<string, unknown>> = narrow(prints.rows[0]?.of ?? "");
+  const counts = Object.keys(jobSearch.unwrap().shape).map(
+    async (field) => [field, (await countMatching(db.insight, { [field]: values[field] }, 10)).count] as const,
+  );
+  expect((await Promise.all(counts)).filter(([, count]) => count !== 1)).toEqual([]);
 });

@@ -1,19 +1,18 @@
 /** A database may give its sessions any zone: `alter database ... set timezone`. Days and hours of the tables are those of UTC. */
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { postgresLimits } from "../../src/postgres/postgres-limits.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { dayMs } from "../../src/machine/units.ts";
 import { running, settleOne } from "../contract/store/fixture.ts";
 import { until } from "../local/until.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 const noonMs = dayMs / 2;
 let db: TestDatabase;
-afterEach(() => db.close());
 
 /** Before the store opens its first session. */
 async function inZone(zone: string): Promise<void> {
-  db = await freshDatabase({ own: true });
+  db = await testDatabase({ own: true });
   await db.pool.query(`alter database ${new URL(db.url).pathname.slice(1)} set timezone to '${zone}'`);
 }
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DatabaseUnavailable } from "../../src/postgres/failure.ts";
 import { createSession, type Session } from "../../src/postgres/session.ts";
 import { statement } from "../../src/postgres/statement.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 const keep = statement("test-keep")("insert into belfry.quarantine (at, lane, body) values (belfry.now(), 'a', $1)");
 const kept = async ({ pool }: TestDatabase): Promise<readonly unknown[]> =>
@@ -14,16 +14,13 @@ describe("a transaction of the store", () => {
   let pool: Pool;
   let session: Session;
   beforeEach(async () => {
-    db = await freshDatabase();
+    db = await testDatabase();
     pool = new Pool({ connectionString: db.url, max: 1, query_timeout: 1_500 });
     pool.on("error", () => {});
     pool.on("connect", (client) => client.on("error", () => {}));
     session = createSession(pool, "here");
   });
-  afterEach(async () => {
-    await pool.end();
-    await db.close();
-  });
+  afterEach(() => pool.end());
 
   test("that could not be rolled back takes its connection along: a later statement must not land inside it", async () => {
     const stuck = session.transaction(async (tx) => await tx.query("select pg_sleep(2.5)"));

@@ -1,12 +1,11 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { claimOne, insertOne, messageFor, only, running, settleOne } from "../contract/store/fixture.ts";
 import { cap, capped } from "../contract/store/slot-order.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import { untilWaiting } from "./race.ts";
 
 test("a slot that is reserved while an older job is being claimed stays with the job that it was reserved for", async () => {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   const { store, pool } = db;
   await store.installSlots([cap(1)]);
   const runs = await running(store, capped);

@@ -1,16 +1,15 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Message } from "../../src/machine/outbox.ts";
 import type { Claimed } from "../../src/machine/store.ts";
 import { aJob, insertMany, insertOne, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { messagesOf } from "./race.ts";
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ connections: 12 });
+  db = await testDatabase({ connections: 12 });
 });
-afterEach(() => db.close());
 
 describe("finding 1: a cap is a set of slots", () => {
   test("12 workers never run more than 7, leak no slot and leave no held job behind", async () => {

@@ -1,18 +1,17 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { leaveRuns } from "../../src/postgres/sql/archive.ts";
 import { renewLeases } from "../../src/postgres/sql/lease.ts";
 import { addUpRuns } from "../../src/postgres/sql/resolve.ts";
 import { execute, type Statement } from "../../src/postgres/statement.ts";
 import { insertMany, messageFor, running, settlementOf, settleOne, settleOptions } from "../contract/store/fixture.ts";
 import { aTask, failed, workbench } from "../contract/store/run-fixture.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { untilWaiting } from "./race.ts";
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ connections: 4 });
+  db = await testDatabase({ connections: 4 });
 });
-afterEach(() => db.close());
 
 /**
  * Runs a statement that stops where it has taken its snapshot and reads the rows of this condition, which it does not yet lock.

@@ -1,20 +1,19 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { cancelJobs, retryJobs } from "../../src/insight/cancel-and-retry.ts";
 import { defineGraph, defineJob, PermanentError } from "../../src/compose/index.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { jobOf, lane, shop, world } from "../core/world.ts";
 import { startedRun, stateOf } from "../runs/drive.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { watchTrips } from "./trips.ts";
 
 let db: TestDatabase;
 let sent: string[];
 beforeEach(async () => {
-  db = await freshDatabase({ own: true, connections: 1, txConnections: 1 });
+  db = await testDatabase({ own: true, connections: 1, txConnections: 1 });
   sent = watchTrips(db);
 });
-afterEach(() => db.close());
 
 const ports = () => world(() => ({ store: db.store }));
 const graph = () =>

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { StreamPage } from "../../src/insight/event-stream.ts";
 import type { Database } from "../../src/insight/sql-query.ts";
 import { aJob, insertOne } from "../contract/store/fixture.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import { untilWaiting } from "./race.ts";
 import { readOn } from "./read-on.ts";
 import { readEvents } from "../../src/insight/stream.ts";
@@ -121,13 +121,10 @@ test(
   "each move of what was committed comes once, and those of a job in their order",
   { timeout: 120_000 },
   async () => {
-    const database = await freshDatabase({ own: true, connections: 2 });
+    const database = await testDatabase({ own: true, connections: 2 });
     const connected = Array.from({ length: clients }, () => new Client({ connectionString: database.url }));
     await Promise.all(connected.map((one) => one.connect()));
-    onTestFinished(async () => {
-      await Promise.all(connected.map((one) => one.end()));
-      await database.close();
-    });
+    onTestFinished(async () => void (await Promise.all(connected.map((one) => one.end()))));
     const { insight } = database;
     const byId = (a: Move, b: Move): number => a.id - b.id;
     await fc.assert(
@@ -142,12 +139,9 @@ test(
 );
 
 test("an insert that waits between its draw and its write gives its event to a reader that looked in between", async () => {
-  const db = await freshDatabase({ connections: 4 });
+  const db = await testDatabase({ connections: 4 });
   const other = await db.pool.connect();
-  onTestFinished(async () => {
-    other.release(true);
-    await db.close();
-  });
+  onTestFinished(() => other.release(true));
   const { insight } = db;
   // The first draws of a sequence write to the log, which would give a number by chance.
   await insertOne(db.store);
@@ -169,12 +163,11 @@ test("an insert that waits between its draw and its write gives its event to a r
 test.each(["before", "after"])(
   "a wide row whose transaction began %s that of the look's last event comes whole, by pages smaller than it",
   async (began) => {
-    const db = await freshDatabase({ connections: 4 });
+    const db = await testDatabase({ connections: 4 });
     const late = await db.pool.connect();
     const early = await db.pool.connect();
-    onTestFinished(async () => {
+    onTestFinished(() => {
       for (const one of [late, early]) one.release(true);
-      await db.close();
     });
     const { insight } = db;
     const { cursor } = await readEvents(insight, null, 1);
@@ -197,8 +190,7 @@ test.each(["before", "after"])(
 );
 
 test("an event whose id was drawn without the transaction's number is refused by the event check", async () => {
-  const db = await freshDatabase({ own: true });
-  onTestFinished(() => db.close());
+  const db = await testDatabase({ own: true });
   const write = "insert into belfry.event (id, at, to_state, job_ids, attempts, generations)";
   const drawn = `${write} select ID, belfry.now(), 'QUEUED', '{1}', '{0}', '{1}'`;
   const byHand = drawn.replace("ID", "nextval((select oid from pg_class where relname = 'event_id_seq'))");

@@ -1,10 +1,10 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createClock } from "../../src/outside/clock.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import type { Job } from "../../src/define/context.ts";
 import type { Tx } from "../../src/machine/transaction.ts";
 import { jobOf, shop, world } from "../core/world.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 /** A statement that fails, and an app that goes on as if it had not. */
 const swallow = async (tx: Tx): Promise<void> => void (await tx.query("select 1 from no_such_table").catch(() => {}));
@@ -16,8 +16,7 @@ async function dealWith(tx: Tx): Promise<void> {
 }
 
 async function ranOnce(...jobs: readonly Job<void>[]) {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   const counter = await shop(
     jobs,
     world(() => ({ store: db.store, clock: createClock(1) })),

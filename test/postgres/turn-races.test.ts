@@ -1,16 +1,15 @@
 /** Races of dispatches that share a lane. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { lockTurnLane, takeTurns } from "../../src/postgres/sql/turn.ts";
 import { execute } from "../../src/postgres/statement.ts";
 import { insertMany } from "../contract/store/fixture.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { messagesOf, untilWaiting } from "./race.ts";
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ connections: 3 });
+  db = await testDatabase({ connections: 3 });
 });
-afterEach(() => db.close());
 
 test("a dispatch that waited for another of its lane counts what that one sent", async () => {
   const { store, connections } = db;

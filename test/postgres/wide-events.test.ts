@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { type EventSink, publishPage } from "../../src/insight/publish.ts";
 import { world } from "../core/world.ts";
 import type { Settlement } from "../../src/machine/store.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import { insertMany, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { until } from "../local/until.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { readOn } from "./read-on.ts";
 import { readEvents } from "../../src/insight/stream.ts";
 import { readKindTotals } from "../../src/insight/kind-totals.ts";
@@ -16,9 +16,8 @@ const many = 1_000;
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ own: true, connections: 2 });
+  db = await testDatabase({ own: true, connections: 2 });
 });
-afterEach(() => db.close());
 
 async function oneRow(): Promise<readonly string[]> {
   const ids = await insertMany(

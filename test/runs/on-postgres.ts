@@ -1,4 +1,4 @@
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type Shop, type World, world } from "../core/world.ts";
 
 /** The real worker on real tables, with a crash where the test says so. */
@@ -6,14 +6,10 @@ export async function onPostgres(
   work: (db: TestDatabase, ports: World) => Promise<void>,
   crash: (point: string) => void = () => {},
 ) {
-  const db = await freshDatabase({ own: true });
-  try {
-    await db.pool.query("create table app_user (id bigint primary key, opens_at timestamptz)");
-    const ports = world(() => ({ store: db.store, crashPoint: async (point) => crash(point) }));
-    await work(db, ports);
-  } finally {
-    await db.close();
-  }
+  const db = await testDatabase({ own: true });
+  await db.pool.query("create table app_user (id bigint primary key, opens_at timestamptz)");
+  const ports = world(() => ({ store: db.store, crashPoint: async (point) => crash(point) }));
+  await work(db, ports);
 }
 
 export const usersInTable = (db: TestDatabase, count: number) =>

@@ -1,6 +1,6 @@
 /** Findings 5, 7, 10 and 23 of the races behind the design, on real connections. */
 import type { RunId } from "../../src/machine/job.ts";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { addUpRuns } from "../../src/postgres/sql/resolve.ts";
 import { runLimits } from "../../src/machine/run-limits.ts";
 import type { Claimed } from "../../src/machine/store.ts";
@@ -8,13 +8,12 @@ import type { NewRun, NewTask } from "../../src/machine/run.ts";
 import { aJob, claimOne, insertOne, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { aRun, aTask, failed } from "../contract/store/run-fixture.ts";
 import { deadlocks, messagesOf, shuffled, untilWaiting } from "../postgres/race.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ connections: 12 });
+  db = await testDatabase({ connections: 12 });
 });
-afterEach(() => db.close());
 
 const task = (name: string, after: readonly number[]): NewTask => aTask(name, after);
 const run = (key: string, tasks: readonly NewTask[]): NewRun => aRun({ key, tasks });

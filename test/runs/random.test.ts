@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import { referenceStore } from "../support/reference-store.ts";
 import { graphDiffers } from "./random-graph.ts";
 
@@ -18,16 +18,11 @@ describe("random graphs end as an independent oracle says", () => {
   });
 
   test("on Postgres", { timeout: 600_000 }, async () => {
-    const { store, close } = await freshDatabase();
-    try {
-      for (let seed = 1; seed <= countOnPostgres; seed += 1) {
-        expect(
-          await graphDiffers(store, seed, seed % 3 === 0 ? "continue" : "skip-downstream"),
-          `seed ${seed}`,
-        ).toEqual([]);
-      }
-    } finally {
-      await close();
+    const { store } = await testDatabase();
+    for (let seed = 1; seed <= countOnPostgres; seed += 1) {
+      expect(await graphDiffers(store, seed, seed % 3 === 0 ? "continue" : "skip-downstream"), `seed ${seed}`).toEqual(
+        [],
+      );
     }
   });
 });

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import { mapOf } from "../../src/insight/run-map.ts";
 
 const { mappedEdgesMax, mappedEdgesOfTaskMax } = insightLimits;
 
 test("the map of a run with more edges than it shows has the first of them, and says that there are more", async () => {
-  const db = await freshDatabase();
+  const db = await testDatabase();
   const first = Array.from({ length: mappedEdgesOfTaskMax }, (_, place) => place);
   const waiting = mappedEdgesMax / mappedEdgesOfTaskMax;
   const tasks = (count: number) => [
@@ -26,5 +26,4 @@ test("the map of a run with more edges than it shows has the first of them, and 
     edges: mappedEdgesMax,
   });
   expect(edges.map(([, to]) => to)).not.toContain(jobs.length - 1);
-  await db.close();
 });

@@ -1,17 +1,16 @@
 /** A signal and the release of its task, or a second signal, that meet at the task's row on real connections. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { aTask, workbench } from "../contract/store/run-fixture.ts";
 import { untilWaiting } from "../postgres/race.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 const dayMs = 86_400_000;
 
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ connections: 6 });
+  db = await testDatabase({ connections: 6 });
 });
-afterEach(() => db.close());
 
 /** Both wait for the row, the first before the second, and go on in that order. */
 async function inOrder(first: () => Promise<unknown>, second: () => Promise<unknown>): Promise<void> {

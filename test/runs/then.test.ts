@@ -12,10 +12,10 @@ import {
   sql,
 } from "../../src/compose/index.ts";
 import { only } from "../contract/store/fixture.ts";
-import { shop, type Shop } from "../core/world.ts";
+import { shop } from "../core/world.ts";
 import { pass } from "../../src/schedule/pass.ts";
 import { atOnce } from "../support/rescue-at-once.ts";
-import { runToEnd, startedRun } from "./drive.ts";
+import { type Driven, runToEnd, startedRun } from "./drive.ts";
 import { drain, onPostgres, usersInTable } from "./on-postgres.ts";
 
 /** Closes what the run before it made, and keeps with what it was called. */
@@ -45,13 +45,16 @@ const bill = (refused: readonly string[] = []) =>
 const billing = { id: "billing", from: customers, key: ({ id }: { id: string }) => id } as const;
 const payload = ({ id }: { id: string }) => ({ customer: id });
 
-/** A pass and what it sends, until nothing is open. */
-async function settled({ world: ports, registry, work }: Shop): Promise<void> {
+/** To its end, then a pass and what it sends, until nothing is open. @returns how the run ended. */
+async function ended(run: Driven) {
+  const { world: ports, registry, work } = run.shop;
+  const state = await runToEnd(run);
   for (let turn = 0; turn < 5; turn += 1) {
     await pass(ports, registry, { stage: "test", signal: AbortSignal.timeout(60_000), lapsed: atOnce });
     await work();
     await ports.clock.advance(2_000);
   }
+  return state;
 }
 
 describe("bill everybody, then close the day", () => {
@@ -67,8 +70,7 @@ describe("bill everybody, then close the day", () => {
       thenPayload: (summary) => (seen.push(summary), { day: summary.moment.day, billed: summary.succeeded }),
     });
     const run = await startedRun(fanOut, undefined);
-    expect(await runToEnd(run)).toBe("DONE");
-    await settled(run.shop);
+    expect(await ended(run)).toBe("DONE");
     const { store } = run.shop.world;
     const { then, input, createdAt, finishedAt } = (await store.run(run.id)) ?? {};
     const { day } = (input ?? {}) as { day?: string };
@@ -87,8 +89,7 @@ describe("bill everybody, then close the day", () => {
       const thenPayload = ({ outcome, failed }: RunSummary) => ({ day: outcome, billed: failed });
       const fanOut = defineFanOut({ ...billing, each: bill(["c"]), payload, then: job, thenPayload, on });
       const run = await startedRun(fanOut, undefined);
-      expect(await runToEnd(run)).toBe("FAILED");
-      await settled(run.shop);
+      expect(await ended(run)).toBe("FAILED");
       expect(closed).toEqual(on === "success" ? [] : [{ day: "FAILED", billed: 1 }]);
     }
   });
@@ -114,8 +115,7 @@ describe("bill everybody, then close the day", () => {
     const data = defineDataGraph({ id: "d", version: 1, input, graph: () => tasks, run: () => 1, ...tail });
     for (const each of [graph, data]) {
       const run = await startedRun(each, { day: "2026-11-26" });
-      expect(await runToEnd(run)).toBe("DONE");
-      await settled(run.shop);
+      expect(await ended(run)).toBe("DONE");
     }
     expect(closed).toEqual([7, 14].map((billed) => ({ day: "2026-11-26", billed })));
   });
@@ -174,8 +174,7 @@ describe("bill everybody, then close the day", () => {
     const seen: string[] = [];
     const onSettled = async ({ outcome }: RunSummary): Promise<void> => void seen.push(outcome);
     const run = await startedRun(defineFanOut({ ...billing, each: bill(["c"]), payload, onSettled }), undefined);
-    expect(await runToEnd(run)).toBe("FAILED");
-    await settled(run.shop);
+    expect(await ended(run)).toBe("FAILED");
     expect(seen).toEqual(["FAILED"]);
   });
 
@@ -193,15 +192,13 @@ describe("bill everybody, then close the day", () => {
       },
     });
     const run = await startedRun(fanOut, undefined);
-    expect(await runToEnd(run)).toBe("DONE");
-    await settled(run.shop);
+    expect(await ended(run)).toBe("DONE");
     const { store } = run.shop.world;
     const writer = only(await store.jobs({ kind: "billing.then" }));
     expect(writer).toMatchObject({ state: "FAILED", errorCode: "NO_RATE" });
     isBroken = false;
     await store.retry([writer.id]);
-    expect(await runToEnd(run)).toBe("DONE");
-    await settled(run.shop);
+    expect(await ended(run)).toBe("DONE");
     expect(closed).toEqual([{ day: "today", billed: 3 }]);
   });
 

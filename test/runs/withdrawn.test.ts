@@ -1,5 +1,5 @@
 /** A change of a schedule in the very moment in which its prematerialized targets are written or become due. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../../src/machine/store.ts";
 import { minute } from "../contract/store/fixture.ts";
 import {
@@ -11,17 +11,16 @@ import {
 } from "../contract/store/prematerialized.ts";
 import { ledger } from "../contract/store/schedule-fixture.ts";
 import { untilWaiting } from "../postgres/race.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { aPause } from "../support/pause.ts";
 
 const second = 1_000;
 let db: TestDatabase;
 beforeEach(async () => {
-  db = await freshDatabase({ own: true, connections: 6, txConnections: 4, dispatchWindowMs });
+  db = await testDatabase({ own: true, connections: 6, txConnections: 4, dispatchWindowMs });
   await db.pool.query(`create function gate() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock_shared(7); return case when tg_op = 'DELETE' then old else new end; end $$`);
 });
-afterEach(() => db.close());
 
 const atCommitOfSchedule = `create constraint trigger gate after insert or update or delete on belfry.schedule
   deferrable initially deferred for each row execute function gate()`;

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineCalendar } from "../../src/define/define-calendar.ts";
 import { defineJob } from "../../src/define/define-job.ts";
@@ -9,7 +9,7 @@ import type { Settlement } from "../../src/machine/store.ts";
 import { sendOutbox } from "../../src/run/send.ts";
 import { aRun, aTask, failed } from "../contract/store/run-fixture.ts";
 import { settlementOf } from "../contract/store/fixture.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import type { TestStore } from "../support/looks.ts";
 import { hour, midnight, minute } from "./spec.ts";
 import { type Ground, referenceGround, world } from "./world.ts";
@@ -31,12 +31,8 @@ const lacking = (what: string): never => {
   throw new Error(what);
 };
 
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => void (await Promise.all(closing.splice(0).map((each) => each()))));
-
 async function postgresGround(start: number): Promise<Ground<TestStore>> {
-  const { store, clock, close: end } = await freshDatabase();
-  closing.push(end);
+  const { store, clock } = await testDatabase();
   await clock.set(0);
   await clock.advance(start - (await store.now()));
   return { store, start, advance: (ms) => clock.advance(ms) };

@@ -33,23 +33,6 @@ describe("an edit", () => {
     ]);
     expect(at.ran).toHaveLength(2);
   });
-
-  test("keeps the pace of the catch-up: outages and edits in a row never put two jobs closer together", async () => {
-    const paceMs = 3 * minute;
-    const spec = aSpec({ misfire: { rule: "all", maxAgeMs: null, maxCount: null, paceMs } });
-    const at = await started(spec, midnight);
-    for (const overlap of ["skip", "allow", "skip"] as const) {
-      await at.advance(20 * minute);
-      await at.tick();
-      await at.store.installSchedules([{ ...spec, overlap }]);
-    }
-    await at.advance(20 * minute);
-    await at.tick();
-    const caughtUp = at.store.tables.inStates("QUEUED", "PENDING").filter((row) => row.catchUp);
-    const due = caughtUp.map((row) => row.dueAt).toSorted((a, b) => a - b);
-    expect(due.length).toBeGreaterThan(50);
-    expect(due.filter((each, index) => index > 0 && each - (due[index - 1] ?? 0) < paceMs)).toEqual([]);
-  });
 });
 
 const every = (minutes: string) => ({ form: "cron", cron: minutes }) as const;

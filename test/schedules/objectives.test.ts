@@ -10,7 +10,7 @@ import { createPostgresStore } from "../../src/postgres/store.ts";
 import { type Connections, openConnections } from "../../src/postgres/connect.ts";
 import { createDatabase } from "../../src/postgres/database.ts";
 import { testClock } from "../../src/postgres/test-clock.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 const work = defineJob({ id: "work", retry: { maxAttempts: 1 }, run() {} });
 const minutely = defineSchedule({
@@ -161,8 +161,7 @@ const histories = fc.array(
 );
 
 test("each window counts what is in it: random ledgers against a count by hand", async () => {
-  const { pool, insight, clock, close } = await freshDatabase();
-  onTestFinished(close);
+  const { pool, insight, clock } = await testDatabase();
   await clock.set(0);
   const spec = { ...minutely.spec("test", "promises"), spread: { withinMs: 600_000, offsetMs: 0 } };
   const objective = { onTimeMs: 30_000, endsWithinMs: null, share: 0.9, overMs };

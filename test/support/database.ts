@@ -1,5 +1,5 @@
 import { Pool } from "pg";
-import { inject } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import { type Connections, openConnections } from "../../src/postgres/connect.ts";
 import { createSession } from "../../src/postgres/session.ts";
 import { createTally } from "../../src/postgres/tally.ts";
@@ -80,6 +80,13 @@ export async function freshDatabase(options: FreshOptions = {}): Promise<TestDat
       if (kept.isInTransaction) throw new Error("the test gave a connection back to its pool inside a transaction");
     },
   };
+}
+
+/** The same, until the test that asks has ended. */
+export async function testDatabase(options: FreshOptions = {}): Promise<TestDatabase> {
+  const db = await freshDatabase(options);
+  onTestFinished(() => db.close());
+  return db;
 }
 
 const poolsOf = ({ pool, connections }: Kept): readonly Pool[] => [pool, connections.main, connections.tx];
