@@ -80,8 +80,11 @@ test("steps up that no client has resolved are no place of the page", async () =
 
 test("each answer has the policy, also those that are none of the page's files", async () => {
   const get = await opened();
-  for (const path of ["/console", "/console/app-1a2b.js", "/console/app-0000.js"])
-    expect((await get(path)).policy).toContain("default-src 'none'; script-src 'self'");
+  for (const path of ["/console", "/console/app-1a2b.js", "/console/app-0000.js"]) {
+    const { policy } = await get(path);
+    expect(policy).toContain("default-src 'none'; script-src 'self'");
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+  }
 });
 
 test("a page that was not built is said to be so", async () => {

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { until } from "../local/until.ts";
 import { describeOperator, type OperatorWorld } from "./operator-world.ts";
-import { past } from "./past.ts";
 
 const slowMs = 120_000;
 const minuteMs = 60_000;
@@ -41,26 +40,6 @@ await describeOperator("no false answer", (its) => {
       await page.getByText("Who changed it").click();
       await page.getByText("POST /dead-letters/redrive").first().waitFor();
       await page.close();
-    },
-    slowMs,
-  );
-
-  test(
-    "what is retried by its job, and what pauses a lane or a schedule, stands in their changes",
-    async () => {
-      const [id] = await failing(its, ["dora"]);
-      await its.call("POST", `/jobs/${id}/retry`, {});
-      await its.call("POST", "/lanes/slow/pause", {});
-      await its.call("POST", "/schedules/nightly-sync/pause", {});
-      const at = await its.sits();
-      const acts = { [`jobs/${id}`]: "retry", lanes: "slow/pause", "schedules/nightly-sync": "pause" };
-      for (const [path, act] of Object.entries(acts)) {
-        await at.page.goto(new URL(`/console/${path}`, at.page.url()).href);
-        await at.page.getByText("Who changed it").click();
-        await expect.poll(() => at.page.locator(".audits").textContent()).toContain(`POST /${path}/${act}`);
-      }
-      await its.call("POST", "/lanes/slow/resume", {});
-      await at.leave();
     },
     slowMs,
   );
@@ -116,50 +95,6 @@ await describeOperator("no false answer", (its) => {
         return (rows[0]?.n ?? 0) > 0;
       });
       expect(await outcome()).toMatchObject({ onTimeShare: null, latenessMs: null });
-    },
-    slowMs,
-  );
-
-  test(
-    "the night has a bar for each run by its end, and a click opens the run",
-    async () => {
-      const ids = await failing(its, ["gil", "hal"]);
-      await its.job({ kind: "send-mail", payload: { customer: "ivy" } }, "SUCCESS");
-      await past(its.pool, "nightly-sync", ["SUCCESS", "FAILED", "SKIPPED"]);
-      const { page } = await its.sits();
-      const ofMail = async (): Promise<void> => {
-        await page.goto(new URL("/console/?by=kind", page.url()).href);
-        const { jobs } = await its.call<{ jobs: readonly { state: string }[] }>(
-          "GET",
-          "/jobs?kind=send-mail&limit=200",
-        );
-        const ended = (state: string): number => jobs.filter((job) => job.state === state).length;
-        const row = page.locator(".night .row").filter({ hasText: "send-mail" });
-        await row.locator(".failed").first().waitFor({ timeout: 5_000 });
-        const drawn = { failed: await row.locator(".failed").count(), good: await row.locator(".succeeded").count() };
-        expect(drawn).toEqual({ failed: ended("FAILED"), good: ended("SUCCESS") });
-      };
-      await ofMail();
-      await page.route("**/night?*", async (route) => {
-        const answer = await (await route.fetch()).text();
-        await route.fulfill({ body: answer.replaceAll('"failed"', '"succeeded"'), contentType: "application/json" });
-      });
-      await expect(ofMail()).rejects.toThrow("Timeout 5000ms exceeded");
-      await page.unrouteAll();
-      await ofMail();
-      // Runs of one moment lie over each other.
-      await page.locator(`.night a[href$="/jobs/${ids[1]}"]`).focus();
-      await page.keyboard.press("Enter");
-      await page.getByText("the provider answered 503").first().waitFor();
-      await page.goto(new URL("/console/", page.url()).href);
-      const bars = page.locator(".night .row").filter({ hasText: "nightly-sync" }).locator(".gantt-bar");
-      await bars.first().waitFor();
-      expect(await bars.evaluateAll((all) => all.map((bar) => String(bar.className).split(" ").at(-1)))).toEqual([
-        "succeeded",
-        "failed",
-        "stopped",
-      ]);
-      await page.close();
     },
     slowMs,
   );

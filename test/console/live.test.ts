@@ -3,7 +3,6 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { definitionOf } from "../../src/define/define-job.ts";
 import { ping } from "../api/harness.ts";
 import { until } from "../local/until.ts";
-import { violations } from "./browser.ts";
 import { describeInBrowser } from "./in-browser.ts";
 
 await describeInBrowser("the live page", (its) => {
@@ -66,17 +65,6 @@ await describeInBrowser("the live page", (its) => {
     await page.evaluate(hide(false));
     await shown(page);
     expect(its.api.streams.listeners()).toBe(1);
-  });
-
-  test("a save that cannot be used is said on every page with its place, until one can", async () => {
-    const { page } = await its.visit("/jobs", "Last error");
-    await until("the page listens", () => its.api.streams.listeners() > 0);
-    its.api.streams.save({ file: "jobs/hello.ts", problem: 'jobs/hello.ts:9  timezone: "Asia/Soul" is no zone' });
-    await page.getByText("The save of jobs/hello.ts cannot be used").waitFor();
-    await page.getByText("jobs/hello.ts:9").waitFor();
-    expect(await violations(page)).toEqual([]);
-    its.api.streams.save(null);
-    await page.getByText("The save of jobs/hello.ts cannot be used").waitFor({ state: "detached" });
   });
 });
 

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { until } from "../local/until.ts";
+import { violations } from "./browser.ts";
 import { describeOperator } from "./operator-world.ts";
 
 const slowMs = 120_000;
@@ -105,6 +106,7 @@ await describeOperator(
         const banner = page.getByRole("alert").filter({ hasText: "Asia/Soul" });
         await banner.waitFor();
         expect(await banner.textContent()).toMatch(/app\.ts.*Asia\/Seoul/s);
+        expect(await violations(page)).toEqual([]);
         await its.job({ kind: "ping" }, "SUCCESS");
         writeFileSync(its.app, good);
         await banner.waitFor({ state: "hidden" });

@@ -26,13 +26,6 @@ await describeInBrowser("schedules tell how they end", (its) => {
     expect(queriesOf(its, "/schedules/nightly-export/explain").at(-1)).toContain("time=2026-11-20T03%3A00");
   });
 
-  test("the overview names what fails, one click from it", async () => {
-    const { page } = await its.visit("/", "Last failures");
-    await page.getByRole("link", { name: "Schedule nightly-export failed its last run" }).click();
-    await page.getByRole("heading", { level: 1, name: "nightly-export" }).waitFor();
-    expect(new URL(page.url()).pathname).toBe("/console/schedules/nightly-export");
-  });
-
   test("ten thousand schedules: one request brings the visible rows, and only those exist", async () => {
     await its.api.pool.query(
       `insert into belfry.schedule (id, app, version, source, spec, enabled, decided_until, ledger_from, created_at, updated_at)

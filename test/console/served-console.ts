@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { consolePage, type PageFiles } from "../../src/api/console.ts";
-import type { RejectedSave, RunningCode } from "../../src/api/saves.ts";
 import { createApi } from "../../src/api/api.ts";
 import { openApi } from "../api/harness.ts";
 import { consoleApp, plantConsole } from "./planted-console.ts";
@@ -38,15 +37,12 @@ interface Streams {
   readonly resumed: (string | null)[];
   /** Whether each ends with the present events, as on Lambda. */
   endsAtOnce: boolean;
-  /** The newest save of the code: null for one that runs. */
-  save(refused: Omit<RejectedSave, "at"> | null): void;
 }
 
 export async function serveConsole(files: PageFiles): Promise<ServedConsole> {
   const closing: (() => Promise<void>)[] = [];
-  const saves = newestSave();
   const open = (apps: Parameters<typeof openApi>[0], endsStreams = false): Promise<Opened> =>
-    openApi(apps, { ticks: true, own: true, saves, endsStreams, closes: (close) => void closing.push(close) });
+    openApi(apps, { ticks: true, own: true, endsStreams, closes: (close) => void closing.push(close) });
   const loaded = await open([consoleApp]);
   await plantConsole(loaded);
   const empty = await open([]);
@@ -88,31 +84,13 @@ export async function serveConsole(files: PageFiles): Promise<ServedConsole> {
   };
   return Object.assign(state, loaded, {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    streams: Object.assign(streams, { cut, listeners: () => streams.open.size, save: saves.save }),
+    streams: Object.assign(streams, { cut, listeners: () => streams.open.size }),
     async stop() {
       server.closeAllConnections();
       server.close();
       for (const close of closing) await close();
     },
   });
-}
-
-function newestSave() {
-  const listeners = new Set<() => void>();
-  const since = new Date().toISOString();
-  const code = { version: "0a1b2c3d4e5f", since, parts: ["API"], definitions: { version: "0a1b2c3d4e5f", since } };
-  let running: RunningCode = { ...code, refused: null };
-  return {
-    running: () => running,
-    onChange(listen: () => void) {
-      listeners.add(listen);
-      return () => void listeners.delete(listen);
-    },
-    save(refused: Omit<RejectedSave, "at"> | null) {
-      running = { ...code, refused: refused === null ? null : { ...refused, at: since } };
-      for (const listen of listeners) listen();
-    },
-  };
 }
 
 /** Text that would do harm if anything of it were taken for markup, script, an address or a direction of writing. */
