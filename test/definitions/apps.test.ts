@@ -14,23 +14,6 @@ const check = (...apps: AppOptions[]): readonly string[] =>
   checkApps(apps.map(defineApp), "dev", ["dev", "prod"]).map(line);
 
 describe("an app", () => {
-  test("without tables or routes has null for each", () => {
-    expect(defineApp({ name: "a" })).toMatchObject({
-      jobs: [],
-      schedules: [],
-      lanes: {},
-      migrations: null,
-      routes: null,
-    });
-  });
-
-  test("keeps its tables and routes", () => {
-    const given = { migrations: new URL("file:///sql/"), routes: { fetch: () => new Response() } };
-    const app = defineApp({ name: "a", ...given });
-    expect(app.migrations).toBe(given.migrations);
-    expect(app.routes).toBe(given.routes);
-  });
-
   test("that no define function made may leave out problems, notes and settings by stage", () => {
     const { problems: _problems, ...app } = defineApp({ name: "a" });
     const { problems: _found, notes: _notes, staged: _staged, ...bare } = schedule({ every: "1m" });
@@ -123,13 +106,6 @@ describe("the scopes of a stage", () => {
       'stage "dev": scopes.lanes "shop" must be of default, bulk, post',
     ]);
   });
-});
-
-test("apps in order have no problems, and a scheduled job belongs to its app without being listed", () => {
-  const hello = job("hello");
-  const app = defineApp({ name: "ok", schedules: [defineSchedule({ id: "s", every: "1m", run: hello })] });
-  expect(checkApps([app], "dev", ["dev", "prod"])).toEqual([]);
-  expect(registry([app]).jobs.has("hello")).toBe(true);
 });
 
 test("a chain leads to a schedule with times of its own, and to itself never", () => {

@@ -35,11 +35,6 @@ test("a job that says nothing more than its id and handler gets the documented d
   });
 });
 
-test("durations become milliseconds, and a lock without a name has the job's", () => {
-  const job = defineJob({ id: "a", timeout: "14m", lock: {}, run: () => {} });
-  expect(definitionOf(job)).toMatchObject({ timeoutMs: 840_000, leaseMs: 20_000, lock: { name: "a" } });
-});
-
 test.each<[string, Record<string, unknown>, string]>([
   [
     "an id in capitals",
@@ -145,10 +140,6 @@ test.each<[given: object, options: object, message: string]>([
   await expect(job.enqueueAll([{ payload: null, ...given }], options)).rejects.toThrow(message);
 });
 
-test("an object that was not defined is refused by name", () => {
-  expect(() => definitionOf({ id: "made-up" })).toThrow('"made-up" is not a job: make it with defineJob');
-});
-
 describe("a job's limits", () => {
   test.each<[object]>([
     [{ timeout: "1ms" }],
@@ -235,13 +226,6 @@ describe("a job's limits", () => {
   });
 
   test("are waited by: base and cap, or one's own function up to the longest delay", () => {
-    expect(definitionWith({}).retry).toEqual({
-      maxAttempts: 4,
-      backoff: "exponential",
-      baseMs: 1_000,
-      capMs: 3_600_000,
-      jitter: false,
-    });
     const given = { maxAttempts: 2, base: "2h", jitter: true, backoff: "fixed" };
     expect(definitionWith({ retry: given }).retry).toMatchObject({ capMs: 7_200_000, jitter: true, backoff: "fixed" });
     const own = definitionWith({ retry: { maxAttempts: 2, backoff: (failures: number) => `${failures + 1}m` } }).retry;
