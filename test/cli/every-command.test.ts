@@ -1,6 +1,5 @@
 import { schedulerLock } from "../../src/schedule/pass.ts";
 import { expect, onTestFinished, test } from "vitest";
-import manifest from "../../package.json" with { type: "json" };
 import { exits, exitsText } from "../../src/cli/exit.ts";
 import { blankDatabase } from "../support/database.ts";
 import { belfry, emptyFolder, originOf, serveApi, shapeOf } from "./harness.ts";
@@ -59,12 +58,6 @@ test("the JSON of every command is what the API answered, and its text steers no
   }
 }, 60_000);
 
-test("the JSON of a dry run keeps its shape", async () => {
-  const { belfry: at } = await planted();
-  const { json } = await at("dead-letters", "redrive", "--kind", "ping", "--dry-run", "--json");
-  expect(shapeOf(json)).toEqual({ dryRun: "boolean", matched: { count: "number", isMore: "boolean" }, steps: [] });
-});
-
 test("the JSON of the commands of this machine keeps its shape", async () => {
   const { url, close } = await blankDatabase();
   onTestFinished(close);
@@ -121,10 +114,6 @@ test("a stage that is named is the one that is migrated, wherever it is named", 
   }
   expect(await belfry(["migrate", "--stage", "nowhere"], { env })).toMatchObject({ code: 2 });
 }, 30_000);
-
-test("--version is the release's", async () => {
-  expect(await belfry(["--version"])).toMatchObject({ code: 0, out: `${manifest.version}\n` });
-});
 
 test("an option by which other command lines write JSON is answered with ours", async () => {
   expect(await belfry(["jobs", "list", "-o", "json"])).toMatchObject({

@@ -5,28 +5,20 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { JobId } from "../../src/machine/job.ts";
-import type { Settlement } from "../../src/machine/store.ts";
+import type { Store } from "../../src/machine/store.ts";
+import { claimOne, settleOne } from "../contract/store/fixture.ts";
 import { aRun } from "../contract/store/run-fixture.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { belfry as bare, emptyFolder, serveApi } from "./harness.ts";
 
-async function fail(store: Awaited<ReturnType<typeof serveApi>>["store"], id: string): Promise<void> {
-  await store.claim([{ jobId: id as JobId, generation: 1, trace: "" }], { worker: "w", alone: false });
-  const failed: Settlement = {
-    jobId: id as JobId,
-    attempt: 1,
-    to: "FAILED",
-    reason: "permanent",
-    delayMs: 0,
-    failures: 1,
-    interruptions: 0,
-    errorCode: "HTTP_404",
-    errorMessage: "no such\u001B[2J thing",
-    result: null,
-    children: [],
-  };
-  await store.settle([failed], { worker: "w" });
-}
+const broken = {
+  to: "FAILED",
+  reason: "permanent",
+  failures: 1,
+  errorCode: "HTTP_404",
+  errorMessage: "no such\u001B[2J thing",
+} as const;
+const fail = async (store: Store, id: string) => settleOne(store, await claimOne(store, id as JobId), broken);
 
 test("enqueue writes a job, and with the same key says that it exists", async () => {
   const { belfry } = await serveApi();
@@ -69,12 +61,6 @@ test.each([
   const { code, err } = await bare(args);
   expect(code).toBe(2);
   expect(err).toContain(said);
-});
-
-test("with --json a wrong command line is an object on stdout as well", async () => {
-  const { code, json } = await bare(["jobs", "list", "--stat", "FAILED", "--json"]);
-  expect(code).toBe(2);
-  expect(json).toMatchObject({ error: { code: "usage", exitCode: 2 } });
 });
 
 test("the list is tab-separated on a pipe and empty when nothing matches", async () => {
