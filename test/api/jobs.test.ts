@@ -177,17 +177,6 @@ test("a job that has not ended cannot be retried, and one that succeeded cannot 
   expect(body.events.map((event) => event.to)).toEqual(["PENDING", "RUNNING", "SUCCESS"]);
 });
 
-test("schedules are listed with their next time, and an unknown one is a 404 with close names", async () => {
-  const { call } = await openApi();
-  const { body } = await call("GET", "/schedules");
-  expect(body.schedules).toMatchObject([{ id: "ping-often", kind: "ping", expression: "every 10m", enabled: true }]);
-  expect((await call("GET", "/schedules/ping-often/occurrences")).body).toEqual({ occurrences: [], nextCursor: null });
-  expect(await call("GET", "/schedules/ping-oftn/occurrences")).toMatchObject({
-    status: 404,
-    body: { near: ["ping-often"] },
-  });
-});
-
 test("health shows versions, the database's time and the counts of every state", async () => {
   const { call } = await openApi();
   await call("POST", "/jobs", ada);

@@ -13,17 +13,8 @@ const app = defineApp({ name: "tests", jobs: [defineJob({ id: "ping", run() {} }
 
 const host = "127.0.0.1:4400";
 
-test("refusals of every kind are the documented problem, and a foreign member or type is found", async () => {
-  const { api, call, documentation } = await openApi([app]);
-  expect(await call("GET", "/jobs?no=1")).toMatchObject({ status: 400 });
-  expect(await call("GET", "/jobs/999")).toMatchObject({ status: 404 });
-  expect(await call("GET", "/nowhere")).toMatchObject({ status: 404 });
-  expect(await call("POST", "/jobs", "{")).toMatchObject({ status: 400 });
-  expect(await call("POST", "/jobs", { kind: "none" })).toMatchObject({ status: 422 });
-  const plain = { host, "content-type": "text/plain" };
-  expect(await call("POST", "/jobs", { kind: "ping" }, plain)).toMatchObject({ status: 415 });
-  expect(await call("GET", "/jobs", undefined, { host: "elsewhere" })).toMatchObject({ status: 403 });
-  expect(await (await openApi([app], { caller: null })).call("GET", "/jobs")).toMatchObject({ status: 401 });
+test("a foreign member or type of an answer is found", async () => {
+  const { api, documentation } = await openApi([app]);
   const answer = await api.fetch(new Request("http://127.0.0.1/jobs", { headers: { host } }));
   const body = (await answer.json()) as object;
   const check = (status: number, type: string, value: object) => () =>

@@ -201,10 +201,6 @@ test("a cap is changed while its jobs run, also for jobs that are made later, an
   expect((await opened.pool.query("select size from belfry.slot_group where key = 'cap:shout'")).rows).toEqual(rows);
   expect(await opened.call("PUT", "/caps/shuot", { size: 5 })).toMatchObject({ status: 404, body: { code: "no-cap" } });
   expect(await opened.call("PUT", "/caps/ping", { size: 5 })).toMatchObject({ status: 404 });
-  expect(await opened.call("PUT", "/caps/shout", { size: 0 })).toMatchObject({
-    status: 400,
-    body: { errors: [{ path: "size" }] },
-  });
 });
 
 test("a cap that is raised starts at once what waits for it", async () => {

@@ -204,7 +204,11 @@ test("the history of a deleted schedule is still there; one that never was is an
   expect(history).toMatchObject({ status: 200, body: { occurrences: [], nextCursor: null } });
   expect(await call(opened, "GET", "/schedules/ping-oftn/occurrences")).toMatchObject({
     status: 404,
-    body: { code: "unknown-schedule", detail: expect.stringContaining("did you mean ping-often?") },
+    body: {
+      code: "unknown-schedule",
+      near: ["ping-often"],
+      detail: expect.stringContaining("did you mean ping-often?"),
+    },
   });
 });
 

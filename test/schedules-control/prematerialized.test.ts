@@ -92,13 +92,3 @@ test("a quiz that is paused at its time is not sent, not after a resume either, 
   await live(1);
   expect(sent.toSorted()).toEqual(users);
 });
-
-test("a quiz that is deleted after its targets were written is never sent", async () => {
-  const { sent, live, call, store } = await openQuiz();
-  await live(12);
-  await call("DELETE", "/schedules/daily");
-  await live(15);
-  expect(sent).toEqual([]);
-  expect(await store.runs()).toMatchObject([{ state: "CANCELED", total: 3 }]);
-  expect(await store.occurrences("daily")).toEqual([]);
-});
