@@ -1,23 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { until } from "../local/until.ts";
 import { violations } from "./browser.ts";
 import { describeOperator } from "./operator-world.ts";
 
 const slowMs = 120_000;
-
-/** Looks at every drawing from now on: the most rows that were ever shown beside what is wrong with a filter. */
-async function markingBesideProblem(page: Page): Promise<() => Promise<number>> {
-  await page.evaluate(`
-    globalThis.rowsBesideProblem = 0;
-    new MutationObserver(() => {
-      if (document.querySelector(".problem") === null) return;
-      rowsBesideProblem = Math.max(rowsBesideProblem, document.querySelectorAll(".row").length);
-    }).observe(document.body, { childList: true, subtree: true });
-  `);
-  return () => page.evaluate<number>("rowsBesideProblem");
-}
 
 /** What must not look as if all were well. */
 await describeOperator(
@@ -28,45 +15,6 @@ await describeOperator(
       onTestFinished(() => at.page.context().close());
       return at;
     };
-
-    test(
-      "a mistyped filter matches nothing, says what is wrong, and nothing can be marked under it",
-      async () => {
-        await its.call("POST", "/jobs", { kind: "ping", delay: "1h" });
-        const { page, ...at } = await sits();
-        await at.link("Jobs");
-        await page.locator(".row").first().waitFor();
-        const marking = await markingBesideProblem(page);
-        await page.getByRole("combobox", { name: /^Filter/ }).fill("sate:pending");
-        await page.keyboard.press("Enter");
-        await page.getByText("Nothing matches until the filter is corrected").waitFor();
-        expect(await marking()).toBe(0);
-        // Until here the list without a filter may be read again, when an event comes.
-        const asked: string[] = [];
-        page.on(
-          "request",
-          (request) => void asked.push(new URL(request.url()).pathname + new URL(request.url()).search),
-        );
-        expect(
-          await page
-            .getByText('"sate" is no field')
-            .or(page.getByText(/sate.* is no field/))
-            .count(),
-        ).toBeGreaterThan(0);
-        expect(await page.locator(".row").count()).toBe(0);
-        expect(await page.getByRole("button", { name: /^Mark all/ }).count()).toBe(0);
-        await page.keyboard.press("Escape");
-        await page.keyboard.press("a");
-        expect(await page.getByText(/are marked/).count()).toBe(0);
-        await page.getByRole("combobox", { name: /^Filter/ }).fill("state:pending");
-        await page.keyboard.press("Enter");
-        await page.locator(".row").first().waitFor();
-        const jobs = asked.filter((path) => path.startsWith("/jobs?"));
-        expect(jobs.filter((path) => !path.includes("state=PENDING"))).toEqual([]);
-        await at.leave();
-      },
-      slowMs,
-    );
 
     test(
       "a page whose server was killed says that it may be old, keeps what it shows, and is live again with the next server",
