@@ -76,11 +76,8 @@ test("check refuses a stage that does not exist and names those that do", async 
   expect(err).toContain(stageNames.join(", "));
 });
 
-test.each([[[]], [["jobs"]], [["jobs", "enqueue"]], [["check"]], [["doctor"]], [["migrate"]], [["dev"]]])(
-  "help is exit code 0 and has an example or a list of commands: %j",
-  async (path) => {
-    const { code, out } = await belfry([...path, "--help"]);
-    expect(code).toBe(0);
-    expect(out).toMatch(/Usage: belfry/);
-  },
-);
+test.each([[[]], [["jobs"]]])("help is exit code 0 and lists the commands: %j", async (path) => {
+  const { code, out } = await belfry([...path, "--help"]);
+  expect(code).toBe(0);
+  expect(out).toMatch(/Usage: belfry/);
+});
