@@ -19,14 +19,6 @@ test("a new job is answered with 201, its id, its state and its first event, and
   expect(ports.queue.size("default")).toBe(1);
 });
 
-test("the same key and payload again is answered with 200 and the same job", async () => {
-  const { call } = await openApi();
-  const first = await call("POST", "/jobs", ada);
-  const again = await call("POST", "/jobs", ada);
-  expect(again.status).toBe(200);
-  expect(again.body).toMatchObject({ created: false, id: first.body.id });
-});
-
 test("the same key with another payload is a conflict that names the job, and says nothing that a guess of its payload could be compared with", async () => {
   const { call } = await openApi();
   const first = await call("POST", "/jobs", ada);
@@ -52,11 +44,6 @@ test("a payload that does not fit is refused with the path of the field, and not
   expect(body.code).toBe("invalid-payload");
   expect(body.errors).toMatchObject([{ path: "payload.name" }]);
   expect(await store.jobs()).toEqual([]);
-});
-
-test("a job that takes no payload needs none", async () => {
-  const { call } = await openApi();
-  expect((await call("POST", "/jobs", { kind: "ping" })).status).toBe(201);
 });
 
 test("delay and dueAt move the due time", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pauseFrom } from "../../src/api/pause-query.ts";
 import { HttpProblem } from "../../src/api/problem.ts";
-import { dayMs, hourMs } from "../../src/machine/units.ts";
+import { dayMs } from "../../src/machine/units.ts";
 import { pauseDaysMax } from "../../src/machine/pause.ts";
 
 const now = Date.parse("2026-11-23T12:00:00Z");
@@ -14,20 +14,6 @@ function problemOf(until: string, timezone?: string): unknown {
     return error instanceof HttpProblem ? [error.status, error.code, error.issues] : error;
   }
 }
-
-test("a pause is without an end and a reason unless it is given one", () => {
-  expect(asked()).toEqual({ by: "ada", reason: null, until: null });
-  expect(pauseFrom({ reason: "deploy", until: "2h", timezone: "UTC" }, "ada", now)).toEqual({
-    by: "ada",
-    reason: "deploy",
-    until: now + 2 * hourMs,
-  });
-});
-
-test("an end is read by the clock of its zone", () => {
-  expect(asked("18:00").until).toBe(Date.parse("2026-11-23T18:00:00Z"));
-  expect(asked("6:00", "Asia/Seoul").until).toBe(Date.parse("2026-11-23T21:00:00Z"));
-});
 
 test("an end lies in the future and not too far away, to the millisecond", () => {
   const iso = (at: number): string => new Date(at).toISOString();

@@ -101,19 +101,6 @@ test("an old message in the same batch does not keep the newest one's job from b
   expect(await opened.store.holdPaused(messages)).toEqual([id]);
 });
 
-test("a job that waits for its time runs now, also when its message is out already; a finished one does not", async () => {
-  const opened = await openApi();
-  for (const delay of ["1h", "2m"]) {
-    const id = await create(opened, { kind: "ping", delay });
-    expect(await post(opened, `/jobs/${id}/run-now`)).toMatchObject({
-      status: 200,
-      body: { state: "QUEUED", dueAt: "2026-11-21T08:00:00.000Z" },
-    });
-    await post(opened, `/jobs/${id}/cancel`);
-    expect(await post(opened, `/jobs/${id}/run-now`)).toMatchObject({ status: 409, body: { code: "not-waiting" } });
-  }
-});
-
 test("retrying all that match counts first, answers at once, and shows its progress to the end", async () => {
   const opened = await openApi();
   await plantFailed(opened, 1_200);
