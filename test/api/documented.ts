@@ -2,7 +2,13 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 
 export interface Operation {
   readonly operationId: string;
-  readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: object }[];
+  readonly "x-role": string;
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly schema: object;
+  }[];
   readonly tags: readonly string[];
   readonly description: string;
   readonly requestBody?: { readonly content: Content };
