@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import jobs from "../../jobs/index.ts";
-import { loadApps, stageNamed, stageNames, stages } from "../support/own-project.ts";
+import { stageNamed, stages } from "../support/own-project.ts";
 import { checkApps } from "../../src/define/check.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineJob } from "../../src/define/define-job.ts";
@@ -9,14 +9,6 @@ import { checkTopology, topology, type Topology } from "../../src/stage/topology
 
 const job = (id: string, more: object = {}) => defineJob({ id, run: () => {}, ...more });
 const laneOf = (all: Topology, name: string) => all.lanes.find((lane) => lane.name === name);
-
-test("every stage's own apps pass check and fit together", async () => {
-  for (const name of stageNames) {
-    const apps = await loadApps(stageNamed(name));
-    expect(checkApps(apps, name, stageNames).map(line)).toEqual([]);
-    expect(checkTopology(topology(apps, stageNamed(name))).map(line)).toEqual([]);
-  }
-});
 
 test("the examples are never part of prod", () => {
   expect(stages.prod.apps).not.toContain("examples");
