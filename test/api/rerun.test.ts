@@ -1,37 +1,9 @@
 import { expect, test } from "vitest";
 import type { RunId } from "../../src/machine/job.ts";
 import { defineApp } from "../../src/define/define-app.ts";
-import { defineFanOut, defineGraph, defineJob } from "../../src/compose/index.ts";
+import { defineGraph } from "../../src/compose/index.ts";
 import { aRun, aTask, failed, workbench } from "../contract/store/run-fixture.ts";
 import { openApi } from "./harness.ts";
-
-const fanOut = defineFanOut({
-  id: "daily-quiz",
-  from: async function* () {},
-  key: () => "",
-  each: defineJob({ id: "send-push", run() {} }),
-  payload: () => undefined,
-});
-const input = {
-  scheduledFor: "2026-11-20T23:00:00.000Z",
-  timezone: "Asia/Seoul",
-  day: "2026-11-21",
-  isCatchUp: false,
-  missedCount: 0,
-};
-
-test("a fan-out is run again in a linked run with the next key, and the job that writes it", async () => {
-  const { call, store } = await openApi([defineApp({ name: "quiz", jobs: [fanOut] })]);
-  const { runId } = await store.startRun(aRun({ kind: "daily-quiz", key: "job:7", input }));
-  const second = await call("POST", `/runs/${runId}/rerun`);
-  expect(second).toMatchObject({ status: 201, body: { key: "job:7#2", parent: runId, input, state: "RUNNING" } });
-  const third = await call("POST", `/runs/${second.body.id}/rerun`);
-  expect(third).toMatchObject({ status: 201, body: { key: "job:7#3", parent: second.body.id } });
-  const starters = new Map((await store.jobs({ kind: "daily-quiz" })).map((job) => [job.key, job]));
-  expect([...starters.keys()]).toHaveLength(2);
-  const [again] = await store.runs({ parent: runId });
-  expect(starters.get("job:7#2")).toMatchObject({ id: again?.starter, state: "QUEUED" });
-});
 
 test("a run of a kind that this release does not define is refused, and says what to do", async () => {
   const { call, store } = await openApi();
