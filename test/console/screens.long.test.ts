@@ -3,22 +3,7 @@ import { violations } from "./browser.ts";
 import { describeInBrowser } from "./in-browser.ts";
 import { screens, sign } from "./screens.ts";
 
-/** Each screen with a text that only its Korean catalogue has. */
-const koreanScreens = [
-  { path: "/", text: "최근 실패" },
-  { path: "/jobs", text: "마지막 오류" },
-  { path: "/jobs/1", text: "이벤트" },
-  { path: "/jobs/2", text: "째 실행 중" },
-  { path: "/schedules", text: "최근 30번" },
-  { path: "/schedules/nightly-export", text: "다음 시각" },
-  { path: "/upcoming", text: "남은 시간" },
-  { path: "/kinds", text: "종류별" },
-  { path: "/runs", text: "걸린 시간" },
-  { path: "/runs/7", text: "실패한 곳부터 재시도" },
-  { path: "/dead-letters", text: "HTTP_503" },
-  { path: "/lanes", text: "최대 워커" },
-  { path: "/locks", text: "펜스 설치" },
-] as const;
+const koreanScreens = screens.flatMap(({ path, korean }) => (korean === null ? [] : [{ path, text: korean }]));
 
 /** What reaches over its cell's edge: text that ends in an ellipsis may, a mark or a button may not. */
 const crossing = `[...document.querySelectorAll("td, th")].filter((cell) => cell.offsetWidth > 1).flatMap((cell) =>
