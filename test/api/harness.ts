@@ -123,7 +123,6 @@ export interface AnswerBody {
   readonly jobs: readonly { readonly key: string }[];
   readonly runs: readonly { readonly id: string }[];
   readonly tasks: readonly { readonly job: string }[];
-  readonly schedules: readonly unknown[];
   readonly nextCursor: string | null;
 }
 
