@@ -7,8 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { type ExitCode, exits } from "../../src/cli/exit.ts";
 import type { JobId } from "../../src/machine/job.ts";
-import type { Store } from "../../src/machine/store.ts";
-import { claimOne, settleOne } from "../contract/store/fixture.ts";
+import type { Settlement } from "../../src/machine/store.ts";
 import { receiver } from "../publish/sink.ts";
 import { belfry, emptyFolder, serveApi, signIn } from "./harness.ts";
 import { foreignQueues } from "./foreign-queues.ts";
@@ -237,7 +236,7 @@ test("7: a failed job or run was found", async () => {
 test("--timeout ends the wait for the run too that a job started", async () => {
   const { belfry: at, pool, store } = await planted();
   const { json: job } = await at("jobs", "enqueue", "steps", "--key", "again", "--json");
-  await settleOne(store, await claimOne(store, job.id as JobId));
+  await end(store, job.id as JobId, { to: "SUCCESS", reason: null, failures: 0 });
   await pool.query("update belfry.run set starter_id = $1 where kind = 'steps'", [job.id]);
   const waited = await at("jobs", "enqueue", "steps", "--key", "again", "--wait", "--timeout", "1");
   expect(waited).toMatchObject({
@@ -246,13 +245,15 @@ test("--timeout ends the wait for the run too that a job started", async () => {
   });
 });
 
-const fail = async (store: Store, jobId: JobId) =>
-  settleOne(store, await claimOne(store, jobId), {
-    to: "FAILED",
-    reason: "permanent",
-    failures: 1,
-    errorCode: "BROKEN",
-  });
+const fail = (store: Store, jobId: JobId) => end(store, jobId, { to: "FAILED", reason: "permanent", failures: 1 });
+
+type Store = Awaited<ReturnType<typeof planted>>["store"];
+
+async function end(store: Store, jobId: JobId, as: Pick<Settlement, "to" | "reason" | "failures">): Promise<void> {
+  await store.claim([{ jobId, generation: 1, trace: "" }], { worker: "w", alone: false });
+  const why = { errorCode: as.to === "FAILED" ? "BROKEN" : null, errorMessage: null, result: null, children: [] };
+  await store.settle([{ jobId, attempt: 1, delayMs: 0, interruptions: 0, ...as, ...why }], { worker: "w" });
+}
 
 test("130: interrupted while nothing answers", async () => {
   signIn();
