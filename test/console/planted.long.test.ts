@@ -19,6 +19,7 @@ await describeOperator(
     test(
       "a page whose server was killed says that it may be old, keeps what it shows, and is live again with the next server",
       async () => {
+        await its.call("POST", "/jobs", { kind: "ping", delay: "1h" });
         const { page, ...at } = await sits();
         await at.link("Jobs");
         await page.locator(".row").first().waitFor();
