@@ -127,8 +127,8 @@ await describeInBrowser("pictures", (its) => {
       ),
     );
     const { page, problems } = await its.visit("/upcoming", "Load to come");
-    await page.getByText(/default runs 20 at once: 1[01] more wait, at most \d+ ms/).waitFor();
-    const column = page.getByRole("link", { name: /default 3[01] of 20/ });
+    await page.getByText(/default runs 20 at once: 1[0-2] more wait, at most [\d.]+ m?s/).waitFor();
+    const column = page.getByRole("link", { name: /default 3[0-2] of 20/ });
     expect(
       await column.locator("i").evaluateAll((all) => all.filter(({ style }) => /repeat/.test(style.background)).length),
     ).toBe(1);
