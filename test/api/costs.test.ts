@@ -7,6 +7,7 @@ import type { JobId } from "../../src/machine/job.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import { insertMany, messageFor, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
+import { createApi } from "../../src/api/api.ts";
 import { openApi } from "./harness.ts";
 
 const run = (): void => {};
@@ -131,6 +132,13 @@ test("by kind, schedule or key the sum is the same, also of what is not listed",
   expect(byKey.others).toMatchObject({ groups: 24 });
   expect(bySchedule.others).toMatchObject({ groups: 1, attempts: 5 });
   expect(byKind.others).toBeNull();
+  const [lane] = opened.options.lanes;
+  if (lane === undefined) throw new Error("no lane");
+  const api = createApi({ ...opened.options, lanes: [lane, { ...lane, name: "small", memoryMb: 128 }] });
+  const answer = await api.fetch(
+    new Request(`http://127.0.0.1/costs?${month}`, { headers: { host: "127.0.0.1:4400" } }),
+  );
+  expect(await answer.json()).toMatchObject({ total: { gbSeconds: byKind.total.gbSeconds } });
 });
 
 test("what attempts used is added up once: by schedule and key, a claim shared by its jobs, a minute at least", async () => {
@@ -227,6 +235,10 @@ test("the database counts since something was counted, and what waits to be adde
   const { leftOut } = await costs(opened, of);
   expect(leftOut[0]).toBe("days before 2026-11-20: nothing was counted then");
   expect(leftOut[1]).toMatch(/^what happened since 2026-11-21T.*Z: it is not added up yet$/);
+  await opened.pool.query(
+    "update belfry.reader set upto = (select max(xid) from belfry.event)::text where name = 'roll-up'",
+  );
+  expect((await costs(opened, of)).leftOut[1]).toBe(leftOut[1]);
 });
 
 test("days that are no period are refused; what is older than 400 days is pruned", async () => {

@@ -29,6 +29,7 @@ export function changesOf(file: string): { mutant: Mutant; rule: Rule | null }[]
   const source = readFileSync(file, "utf8");
   const mutants = new Map<string, Mutant>();
   walk(parse(file, source), (node, around) => {
+    if (node.type === "ThrowStatement") return false;
     const text = source.slice(node.start, node.end);
     if (node.type !== "TemplateLiteral" || (!isSql.test(text) && !isCondition.test(text))) return true;
     const place: Place = { file, name: nameOf(node, around), start: node.start + 1, end: node.end - 1 };
