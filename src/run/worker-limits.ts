@@ -39,6 +39,5 @@ export const workerLimits = {
   launchesWaitingMax: 100,
   launchWaitMs: 5_000,
   launchWaitMsMax: 120_000,
-  taskVersionsMax: 10_000,
   taskStopsConcurrencyMax: 4,
 } as const;
