@@ -71,10 +71,15 @@ const createDatabaseRoles = (administrator: AccessOptions, apiConnections: numbe
 export const grantOwnRows = (owner: AccessOptions, role: string): Promise<void> =>
   connected(owner, async (client) => void (await execute(client, grantRows, [role])));
 
-async function connected<T>({ url, ca, password }: AccessOptions, work: (client: Client) => Promise<T>): Promise<T> {
+/** Does this on a connection of its own. */
+export async function connected<T>(
+  { url, ca, password }: AccessOptions,
+  work: (client: Client) => Promise<T>,
+  name = "belfry access",
+): Promise<T> {
   const client = new Client({
     connectionString: await withPassword(url, password),
-    application_name: "belfry access",
+    application_name: name,
     ...(ca === undefined ? {} : { ssl: { ca, rejectUnauthorized: true } }),
   });
   client.on("error", () => {});
