@@ -9,7 +9,6 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** The id of a job: a 64-bit number as a decimal string, assigned by the store and never reused. */
 export type JobId = string & { readonly brand: "JobId" };
 
-/** One attempt of one job. */
 export interface AttemptRef {
   readonly jobId: JobId;
   readonly attempt: number;

@@ -35,7 +35,6 @@ export interface TaskWait {
   readonly forSignal: boolean;
 }
 
-/** What became of a signal. */
 export type Signaled =
   | { readonly is: "taken"; readonly jobId: JobId; readonly aftermath: Aftermath }
   /** Another came first: with the same payload, or a different one. `by`: its caller. */

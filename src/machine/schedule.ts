@@ -114,7 +114,6 @@ export interface ScheduleSpec {
   readonly launch: Launch;
 }
 
-/** A stored schedule. */
 export interface ScheduleRow {
   readonly id: string;
   readonly version: number;

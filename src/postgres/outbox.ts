@@ -49,7 +49,6 @@ export function aftermathOf(rows: readonly Followed[]): Aftermath {
 
 const isDispatched = (row: Followed): row is DispatchedRow => row.batch !== undefined && row.batch !== null;
 
-/** A moved row as a hook gets it. */
 export const movedFrom = (row: HookRow): Moved => ({
   jobId: row.id as JobId,
   kind: row.kind,
