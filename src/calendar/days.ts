@@ -91,7 +91,6 @@ interface Range {
   readonly text: string;
 }
 
-/** The days of one calendar. */
 interface Lookup {
   readonly id: string;
   readonly lastDate: Day;

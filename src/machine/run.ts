@@ -119,13 +119,11 @@ export interface Paged {
   readonly aftermath: Aftermath;
 }
 
-/** How a predecessor ended, and what it left. */
 export interface TaskOutput {
   readonly state: State;
   readonly result: Json | null;
 }
 
-/** What a job of a run knows about it. */
 export interface InRun {
   readonly runId: RunId;
   readonly kind: string;

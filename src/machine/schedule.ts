@@ -243,7 +243,6 @@ export interface OccurrenceView extends OccurrencePlace {
   readonly jobId: JobId | null;
 }
 
-/** Bounds of schedules and their times. */
 export const scheduleLimits = {
   nextFireYearsMax: 230,
   missedAfterMs: 120_000,

@@ -32,7 +32,6 @@ function measureLateness({ definition, worker }: InvocationScope, body: SweepBod
 /** The cursor that the previous job of this sweep left; null is the start. */
 const afterOf = (payload: Json): Json | null => (payload as { readonly after?: Json } | null)?.after ?? null;
 
-/** The pages of one job of a sweep. */
 async function writePages(scope: InvocationScope, body: SweepBody, context: Context): Promise<void> {
   const { job, definition, worker, left } = scope;
   const { store, metrics, crashPoint } = worker.ports;

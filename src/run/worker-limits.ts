@@ -1,4 +1,3 @@
-/** Bounds of a worker and of the tasks it launches. */
 export const workerLimits = {
   claimLockTimeoutMs: 2_000,
   lockedClaimsMax: 2,
