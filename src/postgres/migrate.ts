@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { postgresLimits } from "./postgres-limits.ts";
-import { connected } from "./access.ts";
+import { onConnection } from "./access.ts";
 import { parseAddress } from "./address.ts";
 import { stepIds } from "./cell-store.ts";
 import { beginEpoch } from "./epoch.ts";
@@ -55,7 +55,7 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
       await inTransaction(client, "the ids of a cell", () => stepIds(client, cell));
     return migrated;
   };
-  return await connected(options, work, "belfry migrate");
+  return await onConnection(options, work, "belfry migrate");
 }
 
 async function migrateOn(

@@ -54,11 +54,11 @@ async function writePages(scope: InvocationScope, body: SweepBody, context: Cont
     context.signal.throwIfAborted();
     // A page in its own transaction, dispatched after its commit.
     const before = left.length;
-    const next: Json | null = await store.transaction((tx) => writePage(tx, after));
+    const page: Json | null = await store.transaction((tx) => writePage(tx, after));
     await crashPoint("sweep.afterPage");
     await afterCommit(worker.ports, mergeAftermaths(left.splice(before)));
-    isOver = next === null;
-    after = next;
+    isOver = page === null;
+    after = page;
   }
   // The last page is one transaction with this job's success and its continuation.
   await context.tx(async (tx) => {
