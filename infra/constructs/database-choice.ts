@@ -1,5 +1,5 @@
 import type { Construct } from "constructs";
-import { databaseUses, priceNamed, usdOf } from "../../src/insight/prices.ts";
+import { hoursAMonth, type PriceName, prices, use, type Use, usdOf } from "../../src/insight/prices.ts";
 import type { Topology } from "../../src/stage/topology.ts";
 import { type AuroraProps, type AuroraServerlessProps, makeAurora } from "./aurora.ts";
 import type { Database } from "./database.ts";
@@ -59,4 +59,17 @@ export function priceOf(database: DatabaseProps): { readonly BELFRY_DATABASE_USD
   const instance = database.kind === "instance" ? priceNamed(`RDS ${database.instanceClass}`) : null;
   if (database.kind !== "instance" || instance === null) return {};
   return { BELFRY_DATABASE_USD: usdOf(databaseUses(instance, database.storageGb, database.multiAz)).toFixed(2) };
+}
+
+/** Null for what has no price there. */
+export const priceNamed = (name: string): PriceName | null =>
+  Object.hasOwn(prices, name) ? (name as PriceName) : null;
+
+/** A month of an instance of RDS with its disk, and those of its standby. */
+export function databaseUses(instance: PriceName, storageGb: number, isMultiAz: boolean): readonly Use[] {
+  const copies = isMultiAz ? 2 : 1;
+  return [
+    use(instance, copies * hoursAMonth, isMultiAz ? "database and its standby" : "database"),
+    use("RDS gp3", copies * storageGb, "disk of the database"),
+  ];
 }

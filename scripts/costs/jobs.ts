@@ -34,3 +34,16 @@ export function metricUses({ lanes }: Topology, when: "always" | "busy"): Use {
   const amount = busy.reduce((sum, { by }) => sum + (by === "lane" ? lanes.length : 1), 0);
   return use("CloudWatch metric", amount, "metrics while jobs run");
 }
+
+/** A task of a size for some hours. 1,024 of `cpu` are a core. */
+export function taskUses(
+  hours: number,
+  { cpu, memoryMb }: { readonly cpu: number; readonly memoryMb: number },
+  what: string,
+  isSpot = false,
+): readonly Use[] {
+  return [
+    use(isSpot ? "Fargate Spot ARM, CPU" : "Fargate ARM, CPU", (hours * cpu) / 1_024, what),
+    use(isSpot ? "Fargate Spot ARM, memory" : "Fargate ARM, memory", (hours * memoryMb) / 1_024, what),
+  ];
+}

@@ -1,6 +1,6 @@
 import type { Topology } from "../../src/stage/topology.ts";
-import { jobUses, loads } from "./jobs.ts";
-import { hoursAMonth, million, prices, taskUses, use, usdOf } from "../../src/insight/prices.ts";
+import { jobUses, loads, taskUses } from "./jobs.ts";
+import { hoursAMonth, million, prices, use, usdOf } from "../../src/insight/prices.ts";
 
 const runsAMonth = { "each minute": hoursAMonth * 60, "each hour": hoursAMonth, "each day": hoursAMonth / 24 } as const;
 

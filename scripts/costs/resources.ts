@@ -1,15 +1,7 @@
 import { at, byId, type NamedResource, listAt, referenceOf, type Template } from "../../infra/checks/template.ts";
-import {
-  databaseUses,
-  gb,
-  hoursAMonth,
-  million,
-  priceNamed,
-  type PriceName,
-  taskUses,
-  use,
-  type Use,
-} from "../../src/insight/prices.ts";
+import { databaseUses, priceNamed } from "../../infra/constructs/database-choice.ts";
+import { taskUses } from "./jobs.ts";
+import { gb, hoursAMonth, million, type PriceName, use, type Use } from "../../src/insight/prices.ts";
 
 /** What a resource costs in a month in which no job runs. Nothing: its use is counted elsewhere, or it is free. */
 type Row = (resource: NamedResource, template: Template) => readonly Use[];

@@ -31,27 +31,25 @@ export type AwsExpression<F extends Expression["form"]> =
   | { readonly ok: true; readonly expression: Expression & { form: F } }
   | { readonly ok: false; readonly problem: string };
 
+const refused = (problem: string) => ({ ok: false, problem }) as const;
+
 /** `rate(value unit)`: elapsed time; the unit is singular for 1 and plural above. */
 export function parseRate(text: string): AwsExpression<"every"> {
   const match = /^rate\((\d{1,9}) (minute|hour|day)(s?)\)$/.exec(text);
   if (match === null) {
-    return {
-      ok: false,
-      problem: `rate "${text}": write rate(value unit), the value a whole number, the unit minute(s), hour(s) or day(s)`,
-    };
+    return refused(
+      `rate "${text}": write rate(value unit), the value a whole number, the unit minute(s), hour(s) or day(s)`,
+    );
   }
   const value = Number(match[1]);
   const unit = match[2] as keyof typeof units;
-  if (value === 0) return { ok: false, problem: `rate "${text}": the value is at least 1` };
+  if (value === 0) return refused(`rate "${text}": the value is at least 1`);
   if ((value === 1) !== (match[3] === "")) {
-    return {
-      ok: false,
-      problem: `rate "${text}": unit "${unit}${match[3]}": write rate(${value} ${unit}${value === 1 ? "" : "s"})`,
-    };
+    return refused(`rate "${text}": unit "${unit}${match[3]}": write rate(${value} ${unit}${value === 1 ? "" : "s"})`);
   }
   const everyMs = value * units[unit];
   if (everyMs > contractLimits.everyMsMax) {
-    return { ok: false, problem: `rate "${text}": must be at most ${formatDuration(contractLimits.everyMsMax)}` };
+    return refused(`rate "${text}": must be at most ${formatDuration(contractLimits.everyMsMax)}`);
   }
   return { ok: true, expression: { form: "every", everyMs } };
 }
@@ -59,10 +57,10 @@ export function parseRate(text: string): AwsExpression<"every"> {
 /** `at(yyyy-mm-ddThh:mm:ss)`, without an offset: the time is UTC, as in AWS when no zone is given. */
 export function parseAt(text: string): AwsExpression<"at"> {
   const match = /^at\((\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\)$/.exec(text);
-  if (match === null) return { ok: false, problem: `at "${text}": write at(yyyy-mm-ddThh:mm:ss), without an offset` };
+  if (match === null) return refused(`at "${text}": write at(yyyy-mm-ddThh:mm:ss), without an offset`);
   const [year, month, ...rest] = match.slice(1).map(Number) as [year: number, month: number];
   const at = Date.UTC(year, month - 1, ...rest);
   if (`at(${new Date(at).toISOString().slice(0, 19)})` !== text)
-    return { ok: false, problem: `at "${text}": there is no such date or time` };
+    return refused(`at "${text}": there is no such date or time`);
   return { ok: true, expression: { form: "at", at } };
 }

@@ -134,8 +134,5 @@ function addWeekdays(named: Set<number>, rule: DayOfWeek, firstWeekday: number, 
 
 const firstDay = (weekday: number, firstWeekday: number): number => ((weekday - firstWeekday + 7) % 7) + 1;
 
-/** Days in the month, proleptic Gregorian. */
-export function monthLength(year: number, month: number): number {
-  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
-}
+/** Days in the month, proleptic Gregorian: the day before the first one of the next. */
+export const monthLength = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate();

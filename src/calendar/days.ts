@@ -91,7 +91,6 @@ interface Range {
   readonly text: string;
 }
 
-/** The days of one calendar. */
 interface Lookup {
   readonly id: string;
   readonly lastDate: Day;
@@ -108,7 +107,7 @@ function lookup({ id, dates, weekdays, yearly }: CalendarDays): Lookup {
     id,
     lastDate: reach.at(-1) ?? 0,
     entryOf(day) {
-      let last = lastBegun(ranges, day);
+      let last = placeBehind(ranges, ({ from }) => from, day) - 1;
       for (; last >= 0 && (reach[last] ?? 0) >= day; last -= 1) {
         const range = ranges[last];
         if (range !== undefined && range.to >= day) return range.text;
@@ -121,16 +120,16 @@ function lookup({ id, dates, weekdays, yearly }: CalendarDays): Lookup {
   };
 }
 
-/** The place of the last range that begins on this day or before it, or -1. */
-function lastBegun(ranges: readonly Range[], day: Day): number {
-  let low = 0;
-  let high = ranges.length;
+/** The place behind all that are not above `value`, of a list that rises by `of`. */
+export function placeBehind<T>(rising: readonly T[], of: (each: T) => number, value: number): number {
+  let [low, high] = [0, rising.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((ranges[middle]?.from ?? 0) <= day) low = middle + 1;
+    const each = rising[middle];
+    if (each !== undefined && of(each) <= value) low = middle + 1;
     else high = middle;
   }
-  return low - 1;
+  return low;
 }
 
 function rangeOf(text: string): Range {

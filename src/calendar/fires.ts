@@ -8,7 +8,6 @@ import { minuteText, type WallTime, wallTimes } from "./wall-time.ts";
 import type { GapRule, OverlapReadings } from "../machine/schedule.ts";
 import type { ZoneTransition, Zone } from "./zone.ts";
 
-/** One nominal time of a schedule. */
 export interface NominalTime {
   /** The reading in the schedule's zone; for `every` and `at` the UTC reading with seconds. */
   readonly localTime: string;
@@ -52,7 +51,6 @@ export function resolveDst(cron: CronRule, dst: Dst): DstRules {
 /** No offset change is larger than a day (Manila, Alaska, Kwajalein, Samoa), so a change further away has no effect. */
 export const changeMsMax = 26 * 3_600_000;
 
-/** What decides the times of a cron expression. */
 export interface CronTimes {
   readonly cron: CronRule;
   readonly zone: Zone;

@@ -83,14 +83,11 @@ function offsetsOf(zone: Zone): readonly number[] {
 }
 
 /** The rule that wakes at these minutes of the day. */
-const rule = (times: readonly number[]): string =>
-  `cron(${field(
-    times.map((time) => time % 60),
-    60,
-  )} ${field(
-    times.map((time) => Math.floor(time / 60)),
-    24,
-  )} * * ? *)`;
+function rule(times: readonly number[]): string {
+  const minutes = times.map((time) => time % 60);
+  const hours = times.map((time) => Math.floor(time / 60));
+  return `cron(${field(minutes, 60)} ${field(hours, 24)} * * ? *)`;
+}
 
 function field(all: readonly number[], count: number): string {
   const values = [...new Set(all)];

@@ -2,7 +2,6 @@
 import { beginning, type CellChange, type CellMap, type CellStore, completing, evenMap } from "../machine/cell-map.ts";
 import { newestOf, noMap } from "./routing.ts";
 
-/** What a change of the map needs of a cell. */
 export type ChangedCell = Pick<CellStore, "map" | "install">;
 export type CellStores = ReadonlyMap<string, ChangedCell>;
 

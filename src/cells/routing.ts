@@ -75,7 +75,6 @@ export const noMap = (): Error => new Error("no cell has a cell map: write the f
 export const newestOf = (maps: readonly (CellMap | null)[]): CellMap | null =>
   maps.reduce((newest, map) => ((map?.version ?? 0) > (newest?.version ?? 0) ? map : newest), null);
 
-/** Where one job of the input stands. */
 interface Place {
   readonly at: number;
   readonly item: EnqueueItem;

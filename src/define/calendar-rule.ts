@@ -55,13 +55,8 @@ export function readCalendars(given: Given, problems: ProblemList): { readonly c
 /** A person gives a calendar through the API as its options. */
 function daysOf(field: string, given: CalendarDefinition | CalendarOptions, problems: ProblemList): CalendarDays {
   const calendar = "is" in given ? given : defineCalendar(given);
-  for (const { field: own, value, rule, fix } of calendar.problems)
-    problems.found.push({
-      thing: problems.thing,
-      field: `${field}: calendar "${calendar.days.id}" ${own}`,
-      value,
-      rule,
-      fix,
-    });
+  const within = `${field}: calendar "${calendar.days.id}"`;
+  for (const each of calendar.problems)
+    problems.found.push({ ...each, thing: problems.thing, field: `${within} ${each.field}` });
   return calendar.days;
 }

@@ -31,9 +31,9 @@ export function checkApps(
   ]);
   return [
     ...own,
-    ...duplicateApps(apps),
-    ...duplicates("job", jobsOf(apps)),
-    ...duplicates("schedule", schedulesOf(apps)),
+    ...duplicates("app", apps, (app) => [[app.name, app]]),
+    ...duplicates("job", apps, ({ jobs }) => jobs.map((job) => [job.id, job])),
+    ...duplicates("schedule", apps, ({ schedules }) => schedules.map((schedule) => [schedule.id, schedule])),
     ...checkChains(apps),
     ...checkCircuits(apps),
     ...checkLimits(apps),
@@ -151,9 +151,14 @@ function checkLanes(app: AppDefinition, stage: string, stages: readonly string[]
   return Object.entries(app.lanes).flatMap(([name, lane]) => {
     const problems = new ProblemList(`lane "${name}" of app "${app.name}"`);
     checkId(problems, "name", name, contractLimits.laneCharactersMax);
-    checkNumber(problems, "batchSize", lane.batchSize, { min: 1, max: contractLimits.sendBatchMax, stage, stages });
-    const concurrency = { min: 2, max: contractLimits.laneConcurrencyMax, stage, stages };
-    checkNumber(problems, "concurrency", lane.concurrency, concurrency);
+    const counts = [
+      ["batchSize", 1, contractLimits.sendBatchMax],
+      ["concurrency", 2, contractLimits.laneConcurrencyMax],
+    ] as const;
+    for (const [field, min, max] of counts) {
+      checkStages(problems, field, lane[field], stages);
+      readCount(problems, field, valueFor(stage, lane[field]), { min, max, fallback: null });
+    }
     agingOf(lane, problems);
     checkBlackouts(lane, problems);
     const { turnAheadMax: most } = contractLimits;
@@ -161,26 +166,6 @@ function checkLanes(app: AppDefinition, stage: string, stages: readonly string[]
       problems.add("ahead", lane.ahead, `must be a number from 1 to ${most}`, "leave it out for the default");
     return problems.found;
   });
-}
-
-function checkNumber(
-  problems: ProblemList,
-  field: string,
-  setting: PerStage<number> | undefined,
-  {
-    min,
-    max,
-    stage,
-    stages,
-  }: {
-    readonly min: number;
-    readonly max: number;
-    readonly stage: string;
-    readonly stages: readonly string[] | undefined;
-  },
-): void {
-  checkStages(problems, field, setting, stages);
-  readCount(problems, field, valueFor(stage, setting), { min, max, fallback: null });
 }
 
 function checkStages(
@@ -202,19 +187,13 @@ function checkStages(
   }
 }
 
-interface Placed {
-  readonly id: string;
-  readonly app: string;
-  readonly definition: object;
-}
-
-const jobsOf = (apps: readonly AppDefinition[]): readonly Placed[] =>
-  apps.flatMap((app) => app.jobs.map((job) => ({ id: job.id, app: app.name, definition: job })));
-const schedulesOf = (apps: readonly AppDefinition[]): readonly Placed[] =>
-  apps.flatMap((app) => app.schedules.map((schedule) => ({ id: schedule.id, app: app.name, definition: schedule })));
-
 /** Two apps may share one definition; two definitions may not share an id. */
-function duplicates(what: string, placed: readonly Placed[]): readonly Problem[] {
+function duplicates(
+  what: string,
+  apps: readonly AppDefinition[],
+  of: (app: AppDefinition) => readonly (readonly [id: string, definition: object])[],
+): readonly Problem[] {
+  const placed = apps.flatMap((app) => of(app).map(([id, definition]) => ({ id, app: app.name, definition })));
   return [...Map.groupBy(placed, (each) => each.id)].flatMap(([id, same]) => {
     const definitions = new Set(same.map((each) => each.definition));
     if (definitions.size === 1) return [];
@@ -223,13 +202,6 @@ function duplicates(what: string, placed: readonly Placed[]): readonly Problem[]
     problems.add("id", id, `is used by ${definitions.size} definitions in app ${where}`, "rename all but one");
     return problems.found;
   });
-}
-
-function duplicateApps(apps: readonly AppDefinition[]): readonly Problem[] {
-  return duplicates(
-    "app",
-    apps.map((app) => ({ id: app.name, app: app.name, definition: app })),
-  );
 }
 
 /** Apps may share a lane, but only one of them may give it settings. */

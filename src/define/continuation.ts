@@ -84,12 +84,8 @@ export function continuationFrom<N, From>(
         : { ok: false, issues: [{ path: "", message: "the end of a run writes this job: enqueue none" }] },
     makes: next === null ? [] : [next],
   };
-  const {
-    id: kind,
-    retry: { maxAttempts },
-    leaseMs,
-    retentionMs,
-  } = writer;
+  const { id: kind, leaseMs, retentionMs } = writer;
+  const { maxAttempts } = writer.retry;
   const job = next?.id ?? kind;
   const continuation: Continuation = { job, kind, on, lane: writer.lane, leaseMs, maxAttempts, retentionMs };
   return { continuation, makes: [writer] };

@@ -26,7 +26,6 @@ export interface Debounce<I, O> {
   readonly keep?: "last" | "first" | ((kept: I, next: I) => I);
 }
 
-/** What it stands beside. */
 interface Beside {
   readonly id: string;
   readonly debounce?: unknown;

@@ -234,12 +234,7 @@ export function definitionFrom<S extends StandardSchemaV1>(
 /** A batch result is JSON; only an interface cannot say so. */
 const toJson = (result: JobResult): Json | void => result as Json | void;
 
-type PlainLimits = Omit<
-  JobDefinition,
-  "id" | "retry" | "check" | "key" | "schema" | "body" | "onSettled" | "problems" | "makes" | "seal" | "debounce"
->;
-
-function boundsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList): PlainLimits {
+function boundsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList) {
   const runOn = readChoice(problems, "runOn", options.runOn, { choices: ["lambda", "fargate"], fallback: "lambda" });
   const retention = {
     min: contractLimits.retentionMsMin,

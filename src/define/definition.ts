@@ -76,7 +76,6 @@ export interface JobDefinition {
 /** A shared limit as its gates read it, like a job of its own. No kind has its id: `@NAME`. */
 export type Limited = Pick<JobDefinition, "id" | "concurrency" | "concurrencyByKey" | "rate"> & { readonly lock: null };
 
-/** What the author of a job wrote. */
 export type JobBody = HandlerBody | BatchBody | TaskBody | GraphBody | DataGraphBody | FanOutBody | SweepBody;
 
 export interface HandlerBody {
@@ -116,7 +115,6 @@ export interface WaitOfTask extends TaskWait {
   readonly until: ((input: unknown) => Date) | null;
 }
 
-/** A task of a graph, as a kind of job. */
 export type TaskDefinition = JobDefinition & { readonly body: TaskBody };
 
 interface AnyGraphBody {
@@ -143,7 +141,6 @@ export interface DataGraphBody extends AnyGraphBody {
   readonly tasksOf: (input: unknown) => unknown;
 }
 
-/** What a definition says of the end of its runs. */
 export interface RunEnds {
   /** The share of them, 0 to 1, that may fail or be canceled while the run ends DONE. */
   readonly tolerate: number;
@@ -264,7 +261,6 @@ export interface AppDefinition {
   readonly problems?: readonly Problem[];
 }
 
-/** All definitions a process knows, by kind. */
 export interface Registry {
   readonly apps: readonly AppDefinition[];
   readonly jobs: ReadonlyMap<string, JobDefinition>;
@@ -273,7 +269,6 @@ export interface Registry {
   readonly limits: ReadonlyMap<string, Limited>;
 }
 
-/** Of an app and its jobs. */
 export const sharedLimitsOf = (app: AppDefinition): readonly Limited[] => [
   ...app.limits,
   ...app.jobs.flatMap((job) => job.limits),

@@ -21,15 +21,17 @@ export interface GraphTask {
 export function shapeHash(tasks: readonly GraphTask[]): string {
   const lines = tasks.map(lineOf).toSorted();
   const text = lines.join("\n");
-  return [0x811c9dc5, 0x9e3779b9].map((seed) => fnv1a(text, seed).toString(16).padStart(8, "0")).join("");
+  return [offsetBasis, 0x9e3779b9].map((seed) => fnv1a(text, seed).toString(16).padStart(8, "0")).join("");
 }
 
 /** Without a payload as before there were any. */
 const lineOf = ({ name, join, after, payload }: GraphTask): string =>
   JSON.stringify([name, join, after.toSorted(), ...(payload == null ? [] : [payload])]);
 
-/** FNV-1a of the UTF-16 units, with the mixing of MurmurHash3 at its end. */
-function fnv1a(text: string, seed: number): number {
+const offsetBasis = 0x811c9dc5;
+
+/** FNV-1a of the UTF-16 units, with the mixing of MurmurHash3 at its end: texts that differ in their last letter lie far apart too. */
+export function fnv1a(text: string, seed = offsetBasis): number {
   let hash = seed;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

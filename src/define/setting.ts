@@ -6,10 +6,13 @@ import { formatDuration, parseDuration } from "../calendar/duration.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { ProblemList } from "./problem.ts";
 
-interface DurationBounds<T> {
+interface CountBounds<T> {
   readonly min: number;
   readonly max: number;
   readonly fallback: T;
+}
+
+interface DurationBounds<T> extends CountBounds<T> {
   /** Added to the rule: why the bound is there. */
   readonly because?: string;
   /** What to do when it is too long, if that is more than choosing a shorter one. */
@@ -65,12 +68,6 @@ export function readOptions(
 export function refuseOthers(problems: ProblemList, value: object, fields: readonly string[], path = ""): void {
   for (const [name, other] of Object.entries(value))
     if (!fields.includes(name)) problems.add(`${path}${name}`, other, "is not known", `use ${fields.join(", ")}`);
-}
-
-interface CountBounds<T> {
-  readonly min: number;
-  readonly max: number;
-  readonly fallback: T;
 }
 
 export function readCount<T>(problems: ProblemList, field: string, value: unknown, bounds: CountBounds<T>): number | T {

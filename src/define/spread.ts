@@ -4,6 +4,7 @@ import { formatDuration } from "../calendar/duration.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { Expression, Spread } from "../machine/schedule.ts";
 import { dayMs, minuteMs, secondMs } from "../machine/units.ts";
+import { fnv1a } from "./graph-shape.ts";
 import type { ProblemList } from "./problem.ts";
 import { readDuration } from "./setting.ts";
 
@@ -47,14 +48,5 @@ export function smallestGapMs(expression: Expression): number | null {
 
 /** Whole seconds in `[0, withinMs)`, the same in each process and after each deploy. */
 export function offsetMsOf(app: string, id: string, withinMs: number): number {
-  return (hashOf(JSON.stringify([app, id])) % Math.floor(withinMs / secondMs)) * secondMs;
-}
-
-/** FNV-1a of 32 bits, then the finalizer of MurmurHash3: ids that differ in their last letter lie far apart too. */
-function hashOf(text: string): number {
-  let drawn = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(text)) drawn = Math.imul(drawn ^ byte, 0x01000193);
-  drawn = Math.imul(drawn ^ (drawn >>> 16), 0x85ebca6b);
-  drawn = Math.imul(drawn ^ (drawn >>> 13), 0xc2b2ae35);
-  return (drawn ^ (drawn >>> 16)) >>> 0;
+  return (fnv1a(JSON.stringify([app, id])) % Math.floor(withinMs / secondMs)) * secondMs;
 }

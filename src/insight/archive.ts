@@ -46,7 +46,6 @@ export interface ArchiveSource {
   failed(part: ArchivePart, error: string): Promise<void>;
 }
 
-/** Where objects are kept. */
 export interface ObjectStore {
   /** For messages: `s3://bucket/stage` or a path. */
   readonly where: string;
@@ -61,7 +60,6 @@ export const archiveLimits = {
   objectRowsMax: 1_000,
   /** Before compression; one more row may cross it. */
   objectBytesMax: 8 * 1024 * 1024,
-  /** Runs that one batch looks at. */
   batchRunsMax: 100,
   /** Half an object's rows are written at once; fewer wait this long for more, as each object costs a request. */
   rowsWaitMs: 3_600_000,

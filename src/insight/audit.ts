@@ -3,7 +3,6 @@ import { insightLimits } from "./insight-limits.ts";
 import { idText, time } from "./atoms.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
-/** One change as it is noted. */
 export interface AuditRow {
   readonly caller: string;
   /** `POST /jobs/:id/cancel`. */

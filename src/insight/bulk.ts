@@ -5,7 +5,7 @@ import { insightLimits } from "./insight-limits.ts";
 import { boundedCount, count, idText, jobId, maybeTime, time } from "./atoms.ts";
 import { keepRequest, type KeyedRequest } from "./request-key.ts";
 import { jobSearch, type JobSearch } from "./search.ts";
-import { type Database, isoText, sqlQuery } from "./sql-query.ts";
+import { type Database, isoText, oneRow, sqlQuery } from "./sql-query.ts";
 
 /** What a request may do with every job that matches. */
 export const jobActions = ["retry", "cancel"] as const;
@@ -66,7 +66,6 @@ export function stopText({
   return `stopped after ${changed}: ${share}failed again with ${steps.code}`;
 }
 
-/** Of one that has steps. */
 export const stepsValue = `jsonb_build_object('sizes', steps, 'step', step, 'state', canary, 'jobs', canaries::text[], 'failed', failed,
     'code', failed_code)`;
 
@@ -263,8 +262,7 @@ export async function nextBulk(insight: Database, owner: string): Promise<Bulk |
 /** With the request that asked for it, in one transaction. @throws RequestKeyTaken */
 export async function beginBulk(insight: Database, bulk: NewBulk, request?: KeyedRequest): Promise<Bulk> {
   const make = async (database: Database): Promise<Bulk> => {
-    const [made] = await database.run(createBulk, bulk);
-    if (made === undefined) throw new Error("the change of many jobs was not written");
+    const made = await oneRow(database, createBulk, bulk);
     if (request !== undefined) await keepRequest(database, request, made.id);
     return made;
   };

@@ -217,7 +217,6 @@ export async function costsOf(
 /** What is not added up for longer is said: a round takes a second. */
 const waitingMs = 30_000;
 
-/** What is said of every estimate. */
 const assumes = [
   `list prices of ${region}, before discounts, free tiers and taxes`,
   "a call of a worker takes as long as the mean of its jobs, of which each has its part",

@@ -15,19 +15,22 @@ const afterDue = `(${orderOf()}) > (timestamptz 'epoch' + $1::bigint * interval 
 const asksFor = (states: string): string =>
   `($6::jsonb -> 'states' is null or $6::jsonb -> 'states' ?| array[${states}])`;
 
-/**
- * The next $3 rows that are to start, by due time after due $1 id $2: of what waits, in its index's order for each of $4 holds;
- * of what is out, $5 rows of each lane that were sent first; and what is blocked in the $8 oldest open runs.
- */
-const toStart = `
-with recursive holds as (
-  (select held_on from belfry.job where ${isWaiting} and ${asksFor("'PENDING', 'RETRY_WAIT'")} order by held_on limit 1)
+/** What jobs wait on, each once, $4 at most; where a job waits, found by hopping through its index. */
+export const heldUnder = (where = isWaiting): string => `holds as (
+  (select held_on from belfry.job where ${where} order by held_on limit 1)
   union all
   select (select j.held_on from belfry.job j where j.held_on > h.held_on and ${isWaiting} order by j.held_on limit 1)
   from holds h where h.held_on is not null
 ), held as materialized (
   select held_on from holds where held_on is not null limit $4
-), lanes as (
+)`;
+
+/**
+ * The next $3 rows that are to start, by due time after due $1 id $2: of what waits, in its index's order for each of $4 holds;
+ * of what is out, $5 rows of each lane that were sent first; and what is blocked in the $8 oldest open runs.
+ */
+const toStart = `
+with recursive ${heldUnder(`${isWaiting} and ${asksFor("'PENDING', 'RETRY_WAIT'")}`)}, lanes as (
   (select lane from belfry.job where ${isOut} and ${asksFor("'QUEUED'")} order by lane limit 1)
   union all
   select n.lane from lanes l cross join lateral (select lane from belfry.job where ${isOut} and lane > l.lane order by lane limit 1) n
@@ -111,7 +114,6 @@ interface DueSearch {
   isOver(): boolean;
 }
 
-/** Those that are to start, by due time. */
 export async function findDue(insight: Database, { search, text, cursor, limit, isOver }: DueSearch): Promise<JobPage> {
   const isPast = (due: string): boolean => search.dueTo !== undefined && BigInt(due) > BigInt(us(search.dueTo));
   const jobs: JobRow[] = [];

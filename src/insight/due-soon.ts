@@ -2,6 +2,7 @@ import { z } from "zod";
 import { inOrder, isWaiting } from "../admission/order.ts";
 import { isOut } from "../machine/job-columns.ts";
 import { count, time } from "./atoms.ts";
+import { heldUnder } from "./due-jobs.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
@@ -38,14 +39,7 @@ export const readDueSoon = sqlQuery("due-soon", {
 })(`
 with recursive span as materialized (
   select belfry.now() as since, belfry.at($1::float8) as till
-), holds as (
-  (select held_on from belfry.job where ${isWaiting} order by held_on limit 1)
-  union all
-  select (select j.held_on from belfry.job j where j.held_on > h.held_on and ${isWaiting} order by j.held_on limit 1)
-  from holds h where h.held_on is not null
-), held as materialized (
-  select held_on from holds where held_on is not null limit $4
-), found as materialized (
+), ${heldUnder()}, found as materialized (
   select w.* from held h cross join span s cross join lateral (
     select schedule_id, coalesce(effective_at, scheduled_for) as comes_at, run_id, kind, lane, due_at from belfry.job
     where held_on = h.held_on and ${isWaiting} and due_at > s.since and due_at <= s.till ${inOrder} limit $3

@@ -127,7 +127,6 @@ function awaited({ runId, task, dueAt }: JobView): JobExplanation {
   });
 }
 
-/** As a shell reads it as one word. */
 const shellWord = (text: string): string =>
   /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 

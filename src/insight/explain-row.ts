@@ -230,7 +230,6 @@ function timeOf(input: RowInput): string {
   return `${time} (moved to ${clockOf(input, nominalAt)} by the calendar ${calendar})`;
 }
 
-/** When a spread time is due, with its seconds. */
 export const spreadText = (at: Instant, zone: Zone): string => secondText(at + zone.offsetAt(at)).slice(11);
 
 const millisecondText = ({ occurrence }: RowInput, at: Instant): string =>

@@ -15,7 +15,6 @@ import { openZone } from "../calendar/zone.ts";
 import type { NominalTime } from "../calendar/fires.ts";
 import { pauseAt, pauseText } from "../machine/pause.ts";
 
-/** The answer for one time of one schedule. */
 export function explainTime(input: ExplainInput): Explanation {
   return input.occurrence === null ? explainMissing(input) : explainRow({ ...input, occurrence: input.occurrence });
 }

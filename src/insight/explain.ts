@@ -49,11 +49,7 @@ export async function explain(
   if (facts === null) throw unknownSchedule(id);
   const clock = await clockOf(store, facts);
   const asked = readAsked(clock, time);
-  const found = await insight.run(readOccurrencesAt, {
-    id,
-    localTimes: [asked.localTime, `${asked.localTime}:00`],
-    instants: asked.instants,
-  });
+  const found = await timesAt(insight, id, asked.localTime, asked.instants);
   const near = asked.isInstant ? found.filter((row) => asked.instants.includes(row.nominalAt)) : found;
   const own = near.filter((row) => isAsked(row, asked));
   const rows = own.length > 0 ? own : near;
@@ -61,6 +57,10 @@ export async function explain(
   if (rows.length === 0) return [await explainOne(scope, facts, asked, null)];
   return await Promise.all(rows.map((row) => explainOne(scope, facts, asked, row)));
 }
+
+/** Readings may have seconds. */
+const timesAt = (insight: Database, id: string, localTime: string, instants: TimeQuery["instants"]) =>
+  insight.run(readOccurrencesAt, { id, localTimes: [localTime, `${localTime}:00`], instants });
 
 const isAsked = (row: OccurrenceView, { localTime }: TimeQuery): boolean =>
   row.localTime === localTime || row.localTime === `${localTime}:00`;
@@ -143,11 +143,7 @@ async function followedBy(
 ): Promise<Followed | null> {
   if (chain?.form !== "after") return null;
   const { localTime } = occurrence ?? asked;
-  const rows = await insight.run(readOccurrencesAt, {
-    id: chain.schedule,
-    localTimes: [localTime, `${localTime}:00`],
-    instants: asked.instants,
-  });
+  const rows = await timesAt(insight, chain.schedule, localTime, asked.instants);
   const isSame = (row: OccurrenceView): boolean =>
     row.localTime === localTime && row.fold === occurrence?.fold && row.timezone === occurrence.timezone;
   const before = rows.find(isSame) ?? rows.find((row) => isAsked(row, asked)) ?? rows[0] ?? null;

@@ -6,7 +6,6 @@ import { sqlQuery } from "./sql-query.ts";
 /** Upper bounds in seconds. */
 export const durationBuckets = [0.005, 0.025, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600] as const;
 
-/** How many took how long. */
 const histogram = z.object({
   count,
   seconds: z.number().min(0),

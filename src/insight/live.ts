@@ -18,7 +18,6 @@ const liveCount = z.object({
   hold: z.enum(["none", "paused", "slot"]),
   blocked: z.boolean(),
   jobs: count,
-  /** Those that are due. */
   due: count,
   /** For how long the first of them is due. */
   oldestMs: z.number().min(0),

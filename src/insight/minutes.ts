@@ -3,7 +3,6 @@ import { insightLimits } from "./insight-limits.ts";
 import { count, time } from "./atoms.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
-/** What happened in a span of time. */
 const happened = {
   /** Jobs that ended so. */
   succeeded: count,

@@ -2,14 +2,13 @@
 export interface Price {
   readonly usd: number;
   readonly per: string;
-  /** The day of the last check; one older than `checkedDaysMax` is reported. */
+  /** The day of the last check: `scripts/costs.ts` reports old ones. */
   readonly checkedOn: string;
   /** The page to compare it with. */
   readonly source: string;
 }
 
 export const region = "us-east-1";
-export const checkedDaysMax = 180;
 export const hoursAMonth = 730;
 
 const on = "2026-11-21";
@@ -64,12 +63,6 @@ export const use = (of: PriceName, amount: number, what: string): Use => ({ of, 
 export const usdOf = (uses: readonly Use[]): number =>
   uses.reduce((sum, { of, amount }) => sum + amount * prices[of].usd, 0);
 
-/** @returns the prices whose last check is too long ago. */
-export const stale = (table: Readonly<Record<string, Price>>, todayMs: number): readonly string[] =>
-  Object.entries(table)
-    .filter(([, { checkedOn }]) => todayMs - Date.parse(checkedOn) > checkedDaysMax * 86_400_000)
-    .map(([name, { checkedOn, source }]) => `${name}: last gone over on ${checkedOn}, compare it with ${source}`);
-
 export const million = 1_000_000;
 export const gb = 1_000_000_000;
 
@@ -94,29 +87,3 @@ export const workUses = ({ attempts, calls, gbSeconds }: Work): readonly Use[] =
     "logs and metrics",
   ),
 ];
-
-/** A task of a size for some hours. 1,024 of `cpu` are a core. */
-export function taskUses(
-  hours: number,
-  { cpu, memoryMb }: { readonly cpu: number; readonly memoryMb: number },
-  what: string,
-  isSpot = false,
-): readonly Use[] {
-  return [
-    use(isSpot ? "Fargate Spot ARM, CPU" : "Fargate ARM, CPU", (hours * cpu) / 1_024, what),
-    use(isSpot ? "Fargate Spot ARM, memory" : "Fargate ARM, memory", (hours * memoryMb) / 1_024, what),
-  ];
-}
-
-/** Null for what has no price here. */
-export const priceNamed = (name: string): PriceName | null =>
-  Object.hasOwn(prices, name) ? (name as PriceName) : null;
-
-/** A month of an instance of RDS with its disk, and those of its standby. */
-export function databaseUses(instance: PriceName, storageGb: number, isMultiAz: boolean): readonly Use[] {
-  const copies = isMultiAz ? 2 : 1;
-  return [
-    use(instance, copies * hoursAMonth, isMultiAz ? "database and its standby" : "database"),
-    use("RDS gp3", copies * storageGb, "disk of the database"),
-  ];
-}

@@ -6,7 +6,6 @@ import { failReader, openReader, passEvents, takeReader } from "./reader.ts";
 import type { Database } from "./sql-query.ts";
 import { readEvents } from "./stream.ts";
 
-/** Where events go. */
 export interface EventSink {
   /** For logs. */
   readonly name: string;

@@ -40,7 +40,6 @@ export interface Database {
 export const isoText = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** Of a query that always answers one row. */
 export async function oneRow<P, R>(database: Database, query: SqlQuery<P, R>, params: P): Promise<R> {
   const [row] = await database.run(query, params);
   if (row === undefined) throw new Error(`the query ${query.name} gave no row`);

@@ -1,4 +1,3 @@
-/** Bounds of the event stream. */
 export const streamLimits = {
   streamRowsMax: 1_000,
   streamSeenMax: 20_000,

@@ -11,7 +11,7 @@ import {
   type StreamPage,
   type StreamPlace,
 } from "./event-stream.ts";
-import { type Database, isoText, sqlQuery } from "./sql-query.ts";
+import { type Database, isoText, oneRow, sqlQuery } from "./sql-query.ts";
 
 /**
  * Where the stream is now. The highest event is committed, so no crash gives its id again; transactions from `next` on begin
@@ -106,8 +106,7 @@ export async function readEvents(insight: Database, cursor: StreamCursor | null,
 }
 
 async function look(insight: Database): Promise<StreamLook> {
-  const [row] = await insight.run(readStreamEnd, {});
-  if (row === undefined) throw new Error("the database gave no snapshot");
+  const row = await oneRow(insight, readStreamEnd, {});
   return { ...row, snapshot: shortSnapshot(row.snapshot) };
 }
 

@@ -23,7 +23,6 @@ export interface CircuitCount {
   readonly ends: number;
 }
 
-/** Why a circuit is open. */
 export interface OpenCircuit {
   readonly name: string;
   readonly ended: number;
@@ -34,7 +33,6 @@ export interface OpenCircuit {
   readonly until: Instant;
 }
 
-/** The circuit that holds a job. */
 export interface HoldingCircuit extends Omit<OpenCircuit, "until"> {
   /** Null: it is closed again. */
   readonly until: Instant | null;

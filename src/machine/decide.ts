@@ -24,7 +24,6 @@ export type Outcome =
       readonly counted: boolean;
     };
 
-/** What follows an attempt. */
 export interface Decision {
   readonly to: "SUCCESS" | "FAILED" | "RETRY_WAIT" | "QUEUED";
   readonly reason: string | null;

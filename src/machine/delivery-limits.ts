@@ -1,4 +1,3 @@
-/** Bounds of dispatching, resending and requeueing. */
 export const deliveryLimits = {
   /** How long a lease must be expired, seen twice by one process, before its jobs are rescued: at least, and at most. */
   rescueLookMs: 3_000,

@@ -11,7 +11,6 @@ export class CellMapChanged extends Error {
   override readonly name = "CellMapChanged";
 }
 
-/** How jobs are inserted. */
 export interface InsertSettings {
   readonly tx?: Tx | undefined;
   readonly fence?: Fence | undefined;

@@ -6,7 +6,6 @@ type Ended<T> = Pick<JobView, "state" | "attempt" | "worker"> & {
 };
 type Moving<T> = Ended<T> & Pick<JobView, "generation"> & { readonly createdAt: T };
 
-/** An `AttemptView` with times as the reader has them. */
 type AttemptOf<T> = Omit<AttemptView, "startedAt" | "endedAt"> & { readonly startedAt: T; readonly endedAt: T };
 
 /** The attempts that ended, oldest first. A success comes from the job's row, every other end from its kept move. */

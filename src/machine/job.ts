@@ -9,7 +9,6 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** The id of a job: a 64-bit number as a decimal string, assigned by the store and never reused. */
 export type JobId = string & { readonly brand: "JobId" };
 
-/** One attempt of one job. */
 export interface AttemptRef {
   readonly jobId: JobId;
   readonly attempt: number;
@@ -65,7 +64,6 @@ export interface NewJob {
 /** Which payload a burst has: that of its last or first call, or what a function makes of what it has and the next. */
 export type Keep = "last" | "first" | ((kept: Json, next: Json) => Json);
 
-/** How a job joins the burst of its key. */
 export interface Debounced {
   readonly key: string;
   /** It is due so long after its last call, */
@@ -166,7 +164,6 @@ export interface LoggedLine {
   readonly text: string;
 }
 
-/** One move in a job's history. */
 export interface MoveView<T = Instant> {
   readonly id: string;
   readonly at: T;

@@ -218,7 +218,6 @@ export function keep(
   };
 }
 
-/** Bounds of taking and keeping a lock. */
 export const lockLimits = {
   lockLeaseMs: 30_000,
   lockOutageMs: 10_000,

@@ -111,7 +111,6 @@ export interface SpanOf {
   readonly parent?: string;
 }
 
-/** Spans in the traces of the project. */
 export interface Tracing {
   /** The span that is open, as W3C `traceparent`; null when none is. */
   parent(): string | null;

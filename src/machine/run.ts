@@ -35,7 +35,6 @@ export interface TaskWait {
   readonly forSignal: boolean;
 }
 
-/** What became of a signal. */
 export type Signaled =
   | { readonly is: "taken"; readonly jobId: JobId; readonly aftermath: Aftermath }
   /** Another came first: with the same payload, or a different one. `by`: its caller. */
@@ -120,13 +119,11 @@ export interface Paged {
   readonly aftermath: Aftermath;
 }
 
-/** How a predecessor ended, and what it left. */
 export interface TaskOutput {
   readonly state: State;
   readonly result: Json | null;
 }
 
-/** What a job of a run knows about it. */
 export interface InRun {
   readonly runId: RunId;
   readonly kind: string;

@@ -114,7 +114,6 @@ export interface ScheduleSpec {
   readonly launch: Launch;
 }
 
-/** A stored schedule. */
 export interface ScheduleRow {
   readonly id: string;
   readonly version: number;
@@ -244,7 +243,6 @@ export interface OccurrenceView extends OccurrencePlace {
   readonly jobId: JobId | null;
 }
 
-/** Bounds of schedules and their times. */
 export const scheduleLimits = {
   nextFireYearsMax: 230,
   missedAfterMs: 120_000,

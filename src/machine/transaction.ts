@@ -7,7 +7,6 @@ export interface Tx {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>;
 }
 
-/** A transaction of the store itself. */
 export interface StoreTx extends Tx {
   /** Runs `work` in a savepoint: when it throws, its writes are undone, the transaction lives on, and the error is rethrown. */
   nested<T>(work: () => Promise<T>): Promise<T>;

@@ -11,7 +11,6 @@ export interface Turn {
   readonly weight: number;
 }
 
-/** A lane whose jobs take turns. */
 export interface TurnLane {
   readonly lane: string;
   /** Jobs that it runs at once. */

@@ -44,7 +44,7 @@ export async function ensureDatabaseRoles({ owner, administrators, apiConnection
 
 async function isComplete(owner: AccessOptions, apiConnections: number): Promise<boolean> {
   try {
-    const [roles] = await connected(owner, (client) => execute(client, readRoles, [apiConnections]));
+    const [roles] = await onConnection(owner, (client) => execute(client, readRoles, [apiConnections]));
     return roles?.complete === true;
   } catch (error) {
     if (isRefusedLogin(error)) return false;
@@ -59,7 +59,7 @@ const isRefusedLogin = (error: unknown): boolean =>
 
 /** Safe to repeat. @throws Error when the server does not answer or the user may not make roles. */
 const createDatabaseRoles = (administrator: AccessOptions, apiConnections: number): Promise<void> =>
-  connected(administrator, async (client) => {
+  onConnection(administrator, async (client) => {
     await execute(client, setApiConnections, [apiConnections]);
     await execute(client, createRoles);
   });
@@ -69,12 +69,17 @@ const createDatabaseRoles = (administrator: AccessOptions, apiConnections: numbe
  * needed after each migration. @throws Error when the server does not answer or there is no such role.
  */
 export const grantOwnRows = (owner: AccessOptions, role: string): Promise<void> =>
-  connected(owner, async (client) => void (await execute(client, grantRows, [role])));
+  onConnection(owner, async (client) => void (await execute(client, grantRows, [role])));
 
-async function connected<T>({ url, ca, password }: AccessOptions, work: (client: Client) => Promise<T>): Promise<T> {
+/** Does this on a connection of its own. */
+export async function onConnection<T>(
+  { url, ca, password }: AccessOptions,
+  work: (client: Client) => Promise<T>,
+  name = "belfry access",
+): Promise<T> {
   const client = new Client({
     connectionString: await withPassword(url, password),
-    application_name: "belfry access",
+    application_name: name,
     ...(ca === undefined ? {} : { ssl: { ca, rejectUnauthorized: true } }),
   });
   client.on("error", () => {});

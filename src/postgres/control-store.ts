@@ -1,5 +1,5 @@
 import { isByKey } from "../admission/slots.ts";
-import type { JobId, RunId } from "../machine/job.ts";
+import type { JobId } from "../machine/job.ts";
 import { noAftermath } from "../machine/outbox.ts";
 import { scheduleLimits } from "../machine/schedule.ts";
 import { iso } from "../machine/units.ts";
@@ -27,10 +27,8 @@ export function controlStore(session: Session) {
   return {
     cancel: (ids, options = {}) =>
       moveRows(session, cancelOpen, [ids, options.reason ?? "canceled", false, options.caller ?? null], options),
-    async replaced(keys, claimed = []) {
-      const rows = await session.run(lookReplaced, [keys === "all" ? null : keys, claimed, scheduleLimits.replacedMax]);
-      return rows.map((row) => ({ ...row, jobs: row.jobs as readonly JobId[], runs: row.runs as readonly RunId[] }));
-    },
+    replaced: (keys, claimed = []) =>
+      session.run(lookReplaced, [keys === "all" ? null : keys, claimed, scheduleLimits.replacedMax]),
     async retry(ids, { dueAt = 0, paceMs = 0, caller } = {}) {
       const rows = await session.run(retryEnded, [ids, dueAt, paceMs, session.dispatchWindowMs, caller ?? null]);
       return { ids: rows.map((row) => row.id as JobId), aftermath: aftermathOf(rows) };

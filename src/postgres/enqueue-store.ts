@@ -163,7 +163,6 @@ interface Written {
   readonly held: Set<string>;
 }
 
-/** Notes the written jobs. */
 function takeInserted(
   { drawn, ids, delays_ms, batches, held }: InsertedRow,
   open: readonly Arriving[],

@@ -65,7 +65,7 @@ export function toStoreError(error: unknown, doing: string): Error {
   }
   if (isOfServer(error, code) && !isBroken(code)) {
     const more = advice[code];
-    const constraint = constraintOf(error);
+    const constraint = textOf(error, "constraint");
     return new DatabaseError(`${doing} failed with ${code}: ${text}${more === undefined ? "" : `; ${more}`}`, {
       code,
       constraint,
@@ -128,10 +128,9 @@ const isOfServer = (error: unknown, code: string): boolean =>
 const isBroken = (code: string): boolean => code.startsWith("08") || /^57P0[1245]$/.test(code);
 
 /** The SQLSTATE, or the code of the socket; empty when there is none. */
-export const codeOf = (error: unknown): string =>
-  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : "";
+export const codeOf = (error: unknown): string => textOf(error, "code") ?? "";
 
-const constraintOf = (error: unknown): string | null =>
-  typeof error === "object" && error !== null && "constraint" in error && typeof error.constraint === "string"
-    ? error.constraint
-    : null;
+function textOf(error: unknown, member: "code" | "constraint"): string | null {
+  const { [member]: text }: Partial<Record<typeof member, unknown>> = Object(error);
+  return typeof text === "string" ? text : null;
+}

@@ -1,9 +1,10 @@
-import { Client } from "pg";
+import type { Client } from "pg";
 import { postgresLimits } from "./postgres-limits.ts";
-import { parseAddress, withPassword } from "./address.ts";
+import { onConnection } from "./access.ts";
+import { parseAddress } from "./address.ts";
 import { stepIds } from "./cell-store.ts";
 import { beginEpoch } from "./epoch.ts";
-import { toStoreError, DatabaseUnfit, unavailable } from "./failure.ts";
+import { toStoreError, DatabaseUnfit } from "./failure.ts";
 import { type MigrationFile, migrationFiles, ownFolder } from "./migration-files.ts";
 import { turnPartitions } from "./prune-store.ts";
 import { assertServer, expands, ownSet, tooNew } from "./schema-version.ts";
@@ -47,24 +48,14 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const files = migrationFiles(options.folder ?? ownFolder);
   const set = options.app ?? ownSet;
   parseAddress(options.url);
-  const client = new Client({
-    connectionString: await withPassword(options.url, options.password),
-    application_name: "belfry migrate",
-    ...(options.ca === undefined ? {} : { ssl: { ca: options.ca, rejectUnauthorized: true } }),
-  });
-  client.on("error", () => {});
-  await client.connect().catch((error: unknown) => {
-    throw unavailable(error, whereOf(client));
-  });
-  try {
+  const work = async (client: Client): Promise<Migrated> => {
     const migrated = await migrateOn(client, set, files, options.isRestored === true);
     const { cell } = options;
     if (cell !== undefined && set === ownSet)
       await inTransaction(client, "the ids of a cell", () => stepIds(client, cell));
     return migrated;
-  } finally {
-    await client.end();
-  }
+  };
+  return await onConnection(options, work, "belfry migrate");
 }
 
 async function migrateOn(
@@ -143,5 +134,3 @@ const sessionOn = (client: Client): Pick<Session, "run" | "fenced"> => ({
   run: (statement, values) => execute(client, statement, values),
   fenced: (_fence, statement, values) => execute(client, statement, values),
 });
-
-const whereOf = (client: Client): string => `${client.host}:${client.port}/${client.database ?? ""}`;

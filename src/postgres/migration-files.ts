@@ -6,7 +6,6 @@ import type { AppDefinition } from "../define/definition.ts";
 import type { Problem } from "../define/problem.ts";
 import { expands } from "./schema-version.ts";
 
-/** One numbered SQL file. */
 export interface MigrationFile {
   readonly number: number;
   readonly name: string;

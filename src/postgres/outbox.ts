@@ -6,7 +6,7 @@ import { isFinal } from "../machine/state.ts";
 import type { Fence } from "../machine/fence.ts";
 import type { Session } from "./session.ts";
 import { readSettled } from "./sql/settle.ts";
-import type { MovedRow } from "./sql/rescue.ts";
+import type { HookRow, MovedRow } from "./sql/rescue.ts";
 import { execute, type Statement } from "./statement.ts";
 
 /** The batches of a statement's rows, in the order of the rows. Rows without one are left out. */
@@ -49,16 +49,7 @@ export function aftermathOf(rows: readonly Followed[]): Aftermath {
 
 const isDispatched = (row: Followed): row is DispatchedRow => row.batch !== undefined && row.batch !== null;
 
-/** A moved row as a hook gets it. */
-export const movedFrom = (row: {
-  readonly id: string;
-  readonly kind: string;
-  readonly payload: unknown;
-  readonly state: Moved["state"];
-  readonly attempt: number;
-  readonly error_code: string | null;
-  readonly error_message: string | null;
-}): Moved => ({
+export const movedFrom = (row: HookRow): Moved => ({
   jobId: row.id as JobId,
   kind: row.kind,
   payload: row.payload as Json,

@@ -1,4 +1,3 @@
-/** Bounds of the SQL adapter alone. */
 export const postgresLimits = {
   /** A connection that what comes each minute finds again: opening one costs the server more than that work. */
   connectionIdleMs: 70_000,

@@ -16,7 +16,6 @@ import { checkFence, lockFenceShared } from "./sql/fence.ts";
 import { type Begun, beginTransaction, transactionStatus } from "./sql/transaction.ts";
 import { execute, type Statement } from "./statement.ts";
 
-/** How the store's own statements reach Postgres. */
 export interface Session {
   /** Of every statement that dispatches: it is one setting of the process. */
   readonly dispatchWindowMs: number;

@@ -2,7 +2,6 @@ import type { Tx } from "../machine/transaction.ts";
 import { execute } from "./statement.ts";
 import { createTestClock, moveTestClock, rateTestClock } from "./sql/test-clock.ts";
 
-/** A database clock that a test moves. */
 export interface TestClock {
   /** Moves now forward. */
   advance(ms: number): Promise<void>;

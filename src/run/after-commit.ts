@@ -22,15 +22,8 @@ export async function afterCommit(
   for (let round = 0; round < rounds && !isDone(left); round += 1) left = await doOnce(ports, left);
 }
 
-const isDone = ({ outbox, runs, freed, leftToRelay, turns, batches }: Aftermath): boolean =>
-  outbox.length +
-    runs.length +
-    freed.length +
-    leftToRelay.length +
-    turns.lanes.length +
-    turns.keys.length +
-    batches.length ===
-  0;
+const isDone = ({ turns, ...lists }: Aftermath): boolean =>
+  [...Object.values(lists), ...Object.values(turns)].every((list: readonly unknown[]) => list.length === 0);
 
 /** @returns what these steps leave to do. */
 async function doOnce(ports: AfterCommitPorts, left: Aftermath): Promise<Aftermath> {

@@ -60,7 +60,6 @@ export async function finishCancels(
 
 type StopPorts = Pick<Ports, "store" | "log" | "launcher">;
 
-/** The tasks of jobs that are being canceled. */
 export interface CanceledTasks {
   /** Wraps a hook of the cancel, to note which of its rows may have a task. */
   noting(hook: InSameTransaction): InSameTransaction;

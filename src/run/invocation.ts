@@ -18,7 +18,6 @@ import { runEach } from "./run-each.ts";
 import type { Outcome } from "../machine/decide.ts";
 import { runSweep } from "./run-sweep.ts";
 
-/** The job that an attempt runs, its definition, its worker and its lease. */
 type RunningAttempt = Pick<InvocationScope, "worker" | "job" | "definition" | "hold">;
 
 /** One attempt of one handler: its buffered children, and whether its own transaction already wrote the outcome. */

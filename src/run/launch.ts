@@ -6,7 +6,6 @@ import { workerLimits } from "./worker-limits.ts";
 import type { Claimed } from "../machine/store.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
-/** The launcher, when the job runs in its own task and this worker has a launcher; else null. */
 export function launcherFor({ ports, registry }: WorkerScope, job: Claimed): Launcher | null {
   const runsElsewhere = registry.jobs.get(job.kind)?.runOn === "fargate";
   return runsElsewhere ? (ports.launcher ?? null) : null;

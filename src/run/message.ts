@@ -49,7 +49,6 @@ export function decodeRecords(records: readonly QueueRecord[]) {
   return { messages, unreadable };
 }
 
-/** One message as a queue consumer receives it. */
 export interface QueueRecord {
   readonly messageId: string;
   readonly body: string;

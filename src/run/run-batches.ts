@@ -21,7 +21,6 @@ import { endOne, type Ended, type RunOptions } from "./run-one.ts";
 import { attemptSpan } from "./spans.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
-/** Whether the jobs of a kind are run many at a time. */
 export const isBatched = ({ registry }: WorkerScope, kind: string): boolean =>
   registry.jobs.get(kind)?.body.is === "batch";
 

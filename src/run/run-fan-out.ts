@@ -60,7 +60,6 @@ export async function growRun(scope: InvocationScope, body: FanOutBody, context:
   return { runId: run.runId, counts };
 }
 
-/** What all pages of one run share. */
 interface Pages {
   readonly scope: InvocationScope;
   readonly body: FanOutBody;

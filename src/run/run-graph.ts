@@ -18,7 +18,6 @@ import { type Seals, sealValue } from "../machine/seal.ts";
 import type { InRun, NewRun, NewTask } from "../machine/run.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 
-/** What a plan of a run needs besides the input. */
 export interface RunPlanOptions extends Pick<NewRun, "key" | "trace" | "starterId" | "parentId"> {
   readonly seals?: Seals | undefined;
 }

@@ -30,7 +30,6 @@ export async function runOne(scope: WorkerScope, job: Claimed, options: RunOptio
   });
 }
 
-/** Settles a claimed job by what its handler did. */
 export async function endOne(
   scope: WorkerScope,
   job: Claimed,

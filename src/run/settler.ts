@@ -29,7 +29,6 @@ export interface Settler {
   withdraw(): Promise<boolean>;
 }
 
-/** The fields of a claimed job that decide its outcome. */
 export type EndedAttempt = Pick<
   Claimed,
   "jobId" | "attempt" | "kind" | "failures" | "interruptions" | "maxAttempts" | "trace" | "run"

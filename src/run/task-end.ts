@@ -7,8 +7,6 @@ import type { AttemptRef, JobId } from "../machine/job.ts";
 export interface TaskEnd extends AttemptRef {
   /** What comes after the last `/` of its ARN. */
   readonly task: string;
-  /** Grows with every change of the task: a smaller or equal one is a repetition. */
-  readonly version: number;
   readonly stopCode: string | null;
   /** The reasons of the task and its container, joined. */
   readonly reason: string;
@@ -26,9 +24,8 @@ export function readTaskEnd(event: unknown): TaskEnd | null {
   const detail = at(event, "detail");
   const started = /^belfry\/([1-9]\d{0,18})\/([1-9]\d{0,8})$/.exec(text(at(detail, "startedBy")) ?? "");
   const arn = text(at(detail, "taskArn"));
-  const version = at(detail, "version");
   if (at(event, "detail-type") !== "ECS Task State Change" || at(detail, "lastStatus") !== "STOPPED") return null;
-  if (started === null || arn === null || typeof version !== "number") return null;
+  if (started === null || arn === null) return null;
   const containers = at(detail, "containers");
   // A task that never started may list none.
   const container: unknown = Array.isArray(containers) ? containers[0] : undefined;
@@ -38,7 +35,6 @@ export function readTaskEnd(event: unknown): TaskEnd | null {
     jobId: started[1] as JobId,
     attempt: Number(started[2]),
     task: arn.slice(arn.lastIndexOf("/") + 1),
-    version,
     stopCode: text(at(detail, "stopCode")),
     reason: texts.join("; "),
     exitCode: typeof exitCode === "number" ? exitCode : null,

@@ -1,14 +1,13 @@
 import type { Registry } from "../define/definition.ts";
 import { taskOf } from "../machine/launcher.ts";
-import { workerLimits } from "./worker-limits.ts";
 import type { Ports } from "../machine/ports.ts";
 import { afterCommit } from "./after-commit.ts";
 import { launchWaitMs } from "./launch.ts";
 import { createSettler } from "./settler.ts";
 import { outcomeOfEnd, readTaskEnd, type TaskEnd } from "./task-end.ts";
 
-/** `settled`: its job was released or failed. `over`: the attempt had ended before. `old` and `foreign` change nothing. */
-export type Noticed = "settled" | "over" | "old" | "foreign";
+/** `settled`: its job was released or failed. `over`: the attempt had ended before. `foreign` changes nothing. */
+export type Noticed = "settled" | "over" | "foreign";
 
 export interface TaskWatch {
   /**
@@ -18,28 +17,12 @@ export interface TaskWatch {
   notice(event: unknown): Promise<Noticed>;
 }
 
-export function createTaskWatch(ports: Ports, registry: Registry): TaskWatch {
-  const versions = new Map<string, number>();
-  return {
-    async notice(event) {
-      const end = readTaskEnd(event);
-      if (end === null) return "foreign";
-      if (end.version <= (versions.get(end.task) ?? -1)) return "old";
-      const noticed = await settleEnd(ports, registry, end);
-      // Only after the write: an event whose write failed must be taken again.
-      remember(versions, end);
-      return noticed;
-    },
-  };
-}
-
-/** A memory of this process, which saves reads. In another process a repetition finds that the attempt has ended. */
-function remember(versions: Map<string, number>, { task, version }: TaskEnd): void {
-  versions.delete(task);
-  versions.set(task, version);
-  const [oldest] = versions.keys();
-  if (versions.size > workerLimits.taskVersionsMax && oldest !== undefined) versions.delete(oldest);
-}
+export const createTaskWatch = (ports: Ports, registry: Registry): TaskWatch => ({
+  async notice(event) {
+    const end = readTaskEnd(event);
+    return end === null ? "foreign" : await settleEnd(ports, registry, end);
+  },
+});
 
 async function settleEnd(ports: Ports, registry: Registry, end: TaskEnd): Promise<Noticed> {
   const { store, log, metrics, random } = ports;

@@ -1,4 +1,3 @@
-/** Bounds of a worker and of the tasks it launches. */
 export const workerLimits = {
   claimLockTimeoutMs: 2_000,
   lockedClaimsMax: 2,
@@ -39,6 +38,5 @@ export const workerLimits = {
   launchesWaitingMax: 100,
   launchWaitMs: 5_000,
   launchWaitMsMax: 120_000,
-  taskVersionsMax: 10_000,
   taskStopsConcurrencyMax: 4,
 } as const;

@@ -8,7 +8,6 @@ import type { LaneStore } from "../machine/lane-store.ts";
 import type { Message } from "../machine/outbox.ts";
 import type { Arrived } from "./message.ts";
 
-/** The state that the parts of one worker share. */
 export interface WorkerScope {
   readonly ports: Ports;
   readonly registry: Registry;

@@ -107,7 +107,8 @@ export async function pass(
     rests?: Map<string, number>;
   },
 ): Promise<Readonly<Record<string, number>>> {
-  const { stage, signal, fence } = options;
+  const { stage, signal, fence, lapsed = createLapsedLeases() } = options;
+  const { rescueRowsMax: limit, rescueRoundsMax: rounds } = passLimits;
   const steps: readonly (readonly [string, () => Promise<Record<string, number>>])[] = [
     ["blackouts", () => installBlackouts(ports, registry)],
     ["tick", () => tick(ports, registry, { stage, signal, fence })],
@@ -115,24 +116,8 @@ export async function pass(
     ["relay", () => relay(ports, { signal, fence })],
     ["turns", () => giveTurns(ports, { of: "all", fence })],
     ["reopen", () => resendOpen(ports, { rounds: deliveryLimits.relayRoundsMax, signal, fence })],
-    [
-      "rescue",
-      () => {
-        const { rescueRowsMax: limit, rescueRoundsMax: rounds } = passLimits;
-        const lapsed = options.lapsed ?? createLapsedLeases();
-        return rescue(ports, registry, { lapsed, limit, rounds, signal, fence });
-      },
-    ],
-    [
-      "resolve",
-      () =>
-        resolveRuns(ports, {
-          runs: "all",
-          rounds: runLimits.passResolveRoundsMax,
-          signal,
-          fence,
-        }),
-    ],
+    ["rescue", () => rescue(ports, registry, { lapsed, limit, rounds, signal, fence })],
+    ["resolve", () => resolveRuns(ports, { runs: "all", rounds: runLimits.passResolveRoundsMax, signal, fence })],
     ["cancel", () => finishCancels(ports, registry, { signal })],
     ["replace", () => replaceEarlier(ports, registry, "all")],
     ["removed", () => finishRemovals(ports, registry, { signal, fence })],

@@ -1,4 +1,5 @@
 /** When more jobs are due than a lane can run at once, if each takes its usual time and the earliest due starts first. */
+import { placeBehind } from "../calendar/days.ts";
 import type { Instant } from "../machine/job.ts";
 
 /** From the first job that waits for a place to the start of the last one. */
@@ -23,12 +24,16 @@ function* startsOf(work: readonly DueWork[], capacity: number) {
   for (const { dueAt, runMs } of work) {
     const free = freeAt.length < capacity ? dueAt : (freeAt.shift() ?? dueAt);
     const start = Math.max(dueAt, free);
-    insert(freeAt, start + runMs);
-    yield { dueAt, start, end: start + runMs };
+    const end = start + runMs;
+    freeAt.splice(
+      placeBehind(freeAt, (at) => at, end),
+      0,
+      end,
+    );
+    yield { dueAt, start, end };
   }
 }
 
-/** `work` in the order in which it is due. */
 export function pileUpsOf(work: readonly DueWork[], capacity: number): readonly PileUp[] {
   const found: PileUp[] = [];
   /** Of those that waited, in order; those before `begun` have started. */
@@ -84,14 +89,4 @@ export function peaksOf(
     }
   }
   return peaks;
-}
-
-function insert(sorted: Instant[], value: Instant): void {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? 0) <= value) low = middle + 1;
-    else high = middle;
-  }
-  sorted.splice(low, 0, value);
 }

@@ -1,8 +1,7 @@
 import { decideTimes, type TimeDecision } from "./catch-up.ts";
-import type { NominalTime } from "../calendar/fires.ts";
 import type { Instant } from "../machine/job.ts";
 import { type Carry, effectiveAt, scheduleLimits, type ScheduleRow, type ScheduleSpec } from "../machine/schedule.ts";
-import { take, type Timetable, timetable } from "../calendar/timetable.ts";
+import { take, timetable } from "../calendar/timetable.ts";
 import { reasons } from "../machine/reasons.ts";
 import type { ScheduleControlStore, ScheduleVersion } from "../machine/schedule-store.ts";
 import { type VersionInterval, versionIntervals } from "../calendar/version-intervals.ts";
@@ -38,10 +37,11 @@ export function planSchedule(row: ScheduleRow, options: SchedulePlanOptions): Sc
   const { now } = options;
   const table = timetable(spec);
   const horizon = horizonOf(spec, options);
-  const page = pageOf(table, after, horizon, options.timesMax);
-  const decidedUntil = Math.max(after, page.isComplete ? horizon : (page.times.at(-1)?.instant ?? after));
+  const times = take(table.times(after, horizon), options.timesMax);
+  const isComplete = times.length < options.timesMax;
+  const decidedUntil = Math.max(after, isComplete ? horizon : (times.at(-1)?.instant ?? after));
   const { materializeBeforeMs, misfire } = spec;
-  const decided = decideTimes(page.times, {
+  const decided = decideTimes(times, {
     table,
     misfire,
     after,
@@ -49,7 +49,7 @@ export function planSchedule(row: ScheduleRow, options: SchedulePlanOptions): Sc
     materializeBeforeMs,
     offsetMs: spec.spread?.offsetMs ?? 0,
     carry: row.carry,
-    isLastPage: page.isComplete && options.isLastVersion !== false,
+    isLastPage: isComplete && options.isLastVersion !== false,
   });
   const next = table.next(decidedUntil);
   return {
@@ -61,7 +61,7 @@ export function planSchedule(row: ScheduleRow, options: SchedulePlanOptions): Sc
         : effectiveAt(spec, next.instant) -
           materializeBeforeMs +
           (spec.launch === "rule" ? scheduleLimits.ruleGraceMs : 0),
-    isComplete: page.isComplete,
+    isComplete,
   };
 }
 
@@ -73,17 +73,6 @@ function horizonOf({ launch, materializeBeforeMs, spread }: ScheduleSpec, option
   if (launch === "rule") return options.now - scheduleLimits.ruleGraceMs;
   const offsetMs = options.isLastVersion === false ? 0 : (spread?.offsetMs ?? 0);
   return options.now + options.dispatchWindowMs + materializeBeforeMs - offsetMs;
-}
-
-interface Page {
-  readonly times: readonly NominalTime[];
-  readonly isComplete: boolean;
-}
-
-/** The next times, bounded. */
-function pageOf(table: Timetable, after: Instant, horizon: Instant, timesMax: number): Page {
-  const times = take(table.times(after, horizon), timesMax);
-  return { times, isComplete: times.length < timesMax };
 }
 
 /** A page of decided times, and the version that decided them. */

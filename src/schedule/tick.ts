@@ -64,7 +64,6 @@ interface Ready {
   readonly missed: number;
 }
 
-/** One tick's state across its rounds. */
 class TickState {
   /** Ids that this tick does not decide, also those that another session holds. They stay due, so later rounds read that many more. */
   readonly left = new Set<string>();
@@ -72,10 +71,7 @@ class TickState {
   readonly #registry: Registry;
   readonly #options: TickOptions;
   #schedules = new Set<string>();
-  #occurrences = 0;
-  #missed = 0;
-  #payloadFailed = 0;
-  #undecided = 0;
+  readonly #counts = { occurrences: 0, missed: 0, "payload.failed": 0, undecided: 0 };
 
   constructor(ports: TickPorts, registry: Registry, options: TickOptions) {
     this.#ports = ports;
@@ -84,17 +80,11 @@ class TickState {
   }
 
   isOver(): boolean {
-    return this.#options.signal?.aborted === true || this.#occurrences >= passLimits.tickRowsMax;
+    return this.#options.signal?.aborted === true || this.#counts.occurrences >= passLimits.tickRowsMax;
   }
 
   counts(): TickCounts {
-    return {
-      schedules: this.#schedules.size,
-      occurrences: this.#occurrences,
-      missed: this.#missed,
-      "payload.failed": this.#payloadFailed,
-      undecided: this.#undecided,
-    };
+    return { schedules: this.#schedules.size, ...this.#counts };
   }
 
   async planAll(rows: readonly ScheduleRow[], now: Instant): Promise<readonly Ready[]> {
@@ -153,7 +143,7 @@ class TickState {
       if (made === null) return null;
       const where = { registry: this.#registry, stage: this.#options.stage };
       const { planned, payloadFailed } = await plannedOf(this.#ports, { row, ...made }, where);
-      this.#payloadFailed += payloadFailed;
+      this.#counts["payload.failed"] += payloadFailed;
       return { planned, isComplete: made.plan.isComplete, missed: made.plan.missed };
     } catch (error) {
       return this.#leave(row, error instanceof Error ? error.message : String(error));
@@ -169,7 +159,7 @@ class TickState {
   }
 
   #leave(row: ScheduleRow, problem: string): null {
-    this.#undecided += 1;
+    this.#counts.undecided += 1;
     if (isNews(this.#registry, `${row.id}@${row.version}: ${problem}`)) {
       this.#ports.log.error("schedule left undecided", { schedule: row.id, version: row.version, problem });
     }
@@ -188,9 +178,9 @@ class TickState {
         continue;
       }
       this.#schedules.add(planned.scheduleId);
-      this.#missed += missed;
+      this.#counts.missed += missed;
     }
-    this.#occurrences += written.occurrences;
+    this.#counts.occurrences += written.occurrences;
     await afterCommit(this.#ports, written.aftermath);
   }
 }

@@ -11,14 +11,13 @@ import { jobOf, lane, movesOf, shop } from "./world.ts";
 interface Stop {
   readonly task?: string;
   readonly attempt?: number;
-  readonly version?: number;
   readonly stopCode?: string;
   readonly stoppedReason?: string;
   readonly containers?: readonly object[];
 }
 
 /** As EventBridge delivers it; only what is read. */
-const stopOf = (jobId: JobId, { task = "t1", attempt = 1, version = 5, ...more }: Stop = {}) => ({
+const stopOf = (jobId: JobId, { task = "t1", attempt = 1, ...more }: Stop = {}) => ({
   "detail-type": "ECS Task State Change",
   source: "aws.ecs",
   detail: {
@@ -27,7 +26,6 @@ const stopOf = (jobId: JobId, { task = "t1", attempt = 1, version = 5, ...more }
     lastStatus: "STOPPED",
     stopCode: "UserInitiated",
     containers: [],
-    version,
     ...more,
   },
 });
@@ -99,23 +97,13 @@ describe("a task that never started", () => {
 });
 
 describe("an event that is not news", () => {
-  test("twice, or older than what was seen, changes nothing", async () => {
-    const { ports, watch, id, claim, row } = await launchedJob();
-    await watch.notice(stopOf(id, { version: 5 }));
-    const attempt = await claim("t2");
-    expect(await watch.notice(stopOf(id, { version: 5 }))).toBe("old");
-    expect(await watch.notice(stopOf(id, { version: 4 }))).toBe("old");
-    expect(await row()).toMatchObject({ state: "RUNNING", attempt, interruptions: 1 });
-    expect(await movesOf(ports, id)).toHaveLength(4);
-  });
-
-  test("twice, to a process that did not see the first one, finds the try over", async () => {
+  test("twice changes nothing", async () => {
     const { ports, watch, id, claim, row } = await launchedJob();
     await watch.notice(stopOf(id));
     const attempt = await claim("t2");
-    const other = createTaskWatch(ports, (await shop([job])).registry);
-    expect(await other.notice(stopOf(id))).toBe("over");
-    expect(await row()).toMatchObject({ state: "RUNNING", attempt });
+    expect(await watch.notice(stopOf(id))).toBe("over");
+    expect(await row()).toMatchObject({ state: "RUNNING", attempt, interruptions: 1 });
+    expect(await movesOf(ports, id)).toHaveLength(4);
   });
 
   test("of a second task of the same try does not take the job from the one that runs it", async () => {
@@ -142,35 +130,6 @@ describe("an event that is not news", () => {
     broken = false;
     expect(await watch.notice(stopOf(id))).toBe("settled");
     expect((await row()).interruptions).toBe(1);
-  });
-});
-
-describe("a second look at the same task", () => {
-  /** A stage without this job: every event is foreign, and remembered. */
-  const strange = async () => {
-    const { world: ports, registry } = await shop([job]);
-    const store = Object.assign({}, ports.store, { job: async () => null });
-    return createTaskWatch({ ...ports, store }, registry);
-  };
-  const event = (task: number, version = 5) => stopOf("4242" as JobId, { task: `t${task}`, version });
-
-  test("is old by its version, from the first version of a task on", async () => {
-    const watch = await strange();
-    const seen: string[] = [];
-    for (const version of [0, 0, 1, 1, 3, 2, 4]) seen.push(await watch.notice(event(1, version)));
-    expect(seen).toEqual(["foreign", "old", "foreign", "old", "foreign", "old", "foreign"]);
-  });
-
-  test("is forgotten only for the task that was seen longest ago, once there are too many", async () => {
-    const watch = await strange();
-    const max = workerLimits.taskVersionsMax;
-    for (let task = 1; task <= max; task += 1) await watch.notice(event(task));
-    expect(await watch.notice(event(1))).toBe("old");
-    // Seen again, the first one is the newest.
-    expect(await watch.notice(event(1, 6))).toBe("foreign");
-    await watch.notice(event(max + 1));
-    const seen = [3, max, 1, 2].map((task) => watch.notice(event(task)));
-    expect(await Promise.all(seen)).toEqual(["old", "old", "old", "foreign"]);
   });
 });
 
@@ -213,7 +172,7 @@ describe("the end of a task of an attempt that is over", () => {
     await watch.notice(stopOf(id));
     await ports.clock.advance(workerLimits.launchWaitMsMax);
     await claim("t2");
-    expect(await watch.notice(stopOf(id, { version: 6 }))).toBe("over");
+    expect(await watch.notice(stopOf(id))).toBe("over");
     expect(freed).toEqual([{ jobId: id, attempt: 1 }]);
     expect(await row()).toMatchObject({ state: "RUNNING", attempt: 2, worker: "task/t2:1:a" });
   });

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { waysOf } from "../../scripts/costs/passes.ts";
 import { costs } from "../../scripts/costs/document.ts";
-import { assumptions, checkedDaysMax, prices, stale } from "../../src/insight/prices.ts";
+import { assumptions, prices } from "../../src/insight/prices.ts";
 import { measuredIn, scalePage } from "../../scripts/costs/scale.ts";
 import { idleUses } from "../../scripts/costs/resources.ts";
-import { scaleTarget, target } from "../../scripts/costs.ts";
+import { checkedDaysMax, scaleTarget, stale, target } from "../../scripts/costs.ts";
 import { catalog, metricDimensions } from "../../src/aws/telemetry/catalog.ts";
 
 test("docs/costs.md is what the templates and prices say; write it again with `node scripts/costs.ts`", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type JoinRule, joinVerdict } from "../../src/machine/join.ts";
+import type { JoinRule } from "../../src/machine/join.ts";
+import { joinVerdict } from "../support/join-verdict.ts";
 
 /** Which of open, ok and bad there are, and the verdicts of `all`, `any` and `allDone`. */
 const table: [open: boolean, ok: boolean, bad: boolean, all: string, any: string, allDone: string][] = [

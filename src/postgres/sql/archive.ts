@@ -1,17 +1,13 @@
-import type { ArchivedTable } from "../../insight/archive.ts";
+import type { ArchivedRow, ArchivedTable } from "../../insight/archive.ts";
 import { statement } from "../statement.ts";
 import { pastJobs, pastRuns, retentionOfJobs, retentionOfRuns } from "../../machine/retention.ts";
 import { withoutOccurrences } from "./prune.ts";
 
-export interface ArchiveRow {
+export interface ArchiveRow extends Omit<ArchivedRow, "table"> {
   readonly of: ArchivedTable;
-  readonly number: string;
   /** Which version of which row this is, for the statement that deletes it. */
   readonly place: string;
   readonly version: string;
-  readonly kind: string | null;
-  readonly at: number;
-  readonly line: string;
 }
 
 /** Times as JSON are written in UTC, so that the same row is the same line. For one transaction. Locks nothing. */

@@ -1,13 +1,7 @@
 import { heldInOrder, isWaiting } from "../../admission/order.ts";
 import { reasons } from "../../machine/reasons.ts";
+import type { Replaced } from "../../machine/slot-store.ts";
 import { statement } from "../statement.ts";
-
-export interface ReplacedRow {
-  readonly schedule: string;
-  readonly at: number;
-  readonly jobs: readonly string[];
-  readonly runs: readonly string[];
-}
 
 /**
  * Under `cancel-running`: what a later time of its schedule replaces, once that was refused its start or has begun. Of a schedule's
@@ -15,7 +9,7 @@ export interface ReplacedRow {
  * Backfilled jobs neither replace nor are replaced: a person asked for each of them.
  * $1 keys, or null: all that a job is held for $3 jobs of a kind. Locks nothing: what has ended since is not canceled.
  */
-export const lookReplaced = statement<ReplacedRow>("replaced")(`
+export const lookReplaced = statement<Replaced>("replaced")(`
 with recursive held as (
   (select held_on as key from belfry.job where $1::text[] is null and ${isWaiting} and held_on > 'overlap:' and held_on < 'overlap;'
     order by held_on limit 1)

@@ -1,14 +1,20 @@
 import { statement } from "../statement.ts";
+import type { State } from "../../machine/state.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 import { drawEvents, events, history, outbox } from "./record.ts";
 
-export interface MovedRow extends Omit<DispatchedRow, "resent"> {
-  readonly state: "PENDING" | "QUEUED" | "FAILED" | "CANCELED";
+/** What a hook is given of a row that moved. */
+export interface HookRow {
+  readonly id: string;
+  readonly state: State;
   readonly kind: string;
   readonly payload: unknown;
   readonly attempt: number;
   readonly error_code: string | null;
   readonly error_message: string | null;
+}
+
+export interface MovedRow extends HookRow, Omit<DispatchedRow, "resent"> {
   readonly freed: string[] | null;
   /** Set for a job of a run. */
   readonly run_id: string | null;

@@ -1,3 +1,4 @@
+import { isoText } from "../../insight/sql-query.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 import { firstEvents } from "./insert.ts";
 import { statement } from "../statement.ts";
@@ -6,9 +7,6 @@ import { countEnds, releaseColumns, releasedMoves, releaseWith } from "./release
 import { placeOf } from "./pass-place.ts";
 import { afterRows, cancelRows } from "./rows.ts";
 import { skip } from "./run.ts";
-
-/** As JSON writes a time. */
-const isoText = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** A job that a round of `resolve` made QUEUED. */
 export interface ReleasedRow extends DispatchedRow {

@@ -1,15 +1,9 @@
 /** Runs of the rows of a task. */
+import type { RunResult } from "../../machine/run.ts";
 import { statement } from "../statement.ts";
 
 /** How a run ended. $1 run. Locks nothing. */
-export const readResult = statement<{
-  outcome: "DONE" | "FAILED" | "CANCELED";
-  total: number;
-  succeeded: number;
-  failed: number;
-  canceled: number;
-  skipped: number;
-}>("run-result")(`
+export const readResult = statement<Omit<RunResult, "runId">>("run-result")(`
 select state as outcome, total, ok as succeeded, failed, done - ok - failed - skipped as canceled, skipped
 from belfry.run where id = $1::bigint and finished_at is not null`);
 

@@ -1,5 +1,6 @@
 import { keptForAnySize, keptStatement, statement } from "../statement.ts";
 import { drawEvents, events, historyWithDetail, outbox } from "./record.ts";
+import type { HookRow } from "./rescue.ts";
 import { countEnds, releaseColumns, releasedMoves, releaseWith } from "./release.ts";
 
 export interface SettledRow {
@@ -183,15 +184,7 @@ where t.state = 'QUEUED' or (t.state = 'PENDING' and t.verdict = 'ready' and t.d
 order by 1`);
 
 /** The rows just moved, for a hook in the same transaction; a task's payload is its run's input. Locks nothing: they are locked. */
-export const readSettled = statement<{
-  id: string;
-  kind: string;
-  payload: unknown;
-  state: "SUCCESS" | "FAILED" | "RETRY_WAIT" | "QUEUED";
-  attempt: number;
-  error_code: string | null;
-  error_message: string | null;
-}>("settle-read")(`
+export const readSettled = statement<HookRow>("settle-read")(`
 select id, kind, case when task is null then payload else (select input from belfry.run r where r.id = run_id) end as payload,
   state, attempt, error_code, error_message
 from belfry.job where id = any($1::bigint[]) order by id`);

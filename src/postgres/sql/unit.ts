@@ -1,4 +1,5 @@
 import { nextUnit } from "../../admission/slots.ts";
+import type { UnitTaken } from "../../machine/slot-store.ts";
 import { statement } from "../statement.ts";
 
 /**
@@ -15,13 +16,8 @@ with made as (
 )
 select pg_advisory_xact_lock(hashtextextended('belfry unit ' || $1, 0))`);
 
-export interface UnitRow {
-  readonly at: number;
-  readonly waitMs: number;
-  readonly isTaken: boolean;
-  /** Jobs wait for the key, and one of them may get the unit behind it. */
-  readonly isWaitedFor: boolean;
-}
+/** `isWaitedFor`: jobs wait for the key, and one of them may get the unit behind it. */
+type UnitRow = Omit<UnitTaken, "aftermath"> & { readonly isWaitedFor: boolean };
 
 /**
  * Takes the next unit of the rate of this key, spent from the time when it is back; or says when the next one may be. No row: there is no
