@@ -1,13 +1,12 @@
 /** Writes docs/state-machine.md from the transition table: `node scripts/state-machine.ts`. A test compares them. */
 import { writeFileSync } from "node:fs";
-import { isFinal, type State, states } from "../src/machine/state.ts";
-import { type Transition, transitions } from "./transitions.ts";
+import { isFinal, type State, states, type Transition, transitions } from "../src/machine/state.ts";
 
 export const target = new URL("../docs/state-machine.md", import.meta.url);
 
 export const stateMachine = (): string => `# The state machine of a job
 
-<!-- Generated from scripts/transitions.ts by \`node scripts/state-machine.ts\`; a test compares them. -->
+<!-- Generated from src/machine/state.ts by \`node scripts/state-machine.ts\`; a test compares them. -->
 
 One pure function (\`src/machine/decide.ts\`) picks the next state when an attempt ends, one statement family writes it, and the
 table itself refuses every move that is not listed here, also from plain SQL. Staying in a state is not a move.

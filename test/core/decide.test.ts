@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { backoffMs, type RetryPolicy } from "../../src/machine/backoff.ts";
 import { decide, type Outcome, type AttemptCounters } from "../../src/machine/decide.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
-import { isAllowed } from "../../scripts/transitions.ts";
+import { isAllowed } from "../../src/machine/state.ts";
 
 const retry: RetryPolicy = { maxAttempts: 3, backoff: "exponential", baseMs: 1_000, capMs: 60_000, jitter: false };
 

@@ -1,4 +1,4 @@
-import { isAllowed } from "../../scripts/transitions.ts";
+import { isAllowed } from "../../src/machine/state.ts";
 import type { Evidence, EventFact, Violation } from "./evidence.ts";
 
 /** C3: each transition is legal and follows the one before; generations and attempts only grow. */

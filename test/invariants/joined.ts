@@ -1,4 +1,4 @@
-import { joinVerdict } from "../support/join-verdict.ts";
+import { joinVerdict } from "../../src/machine/join.ts";
 import { isFinal, type State } from "../../src/machine/state.ts";
 import type { Evidence, EventFact, JobFact, RunFact, TaskFact, Violation } from "./evidence.ts";
 

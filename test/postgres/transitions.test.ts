@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isAllowed } from "../../scripts/transitions.ts";
-import { type State, states } from "../../src/machine/state.ts";
+import { isAllowed, type State, states } from "../../src/machine/state.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
 
 /** The table itself refuses what the state machine does not know, from any caller. */

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { JoinRule } from "../../src/machine/join.ts";
-import { joinVerdict } from "../support/join-verdict.ts";
+import { type JoinRule, joinVerdict } from "../../src/machine/join.ts";
 
 /** Which of open, ok and bad there are, and the verdicts of `all`, `any` and `allDone`. */
 const table: [open: boolean, ok: boolean, bad: boolean, all: string, any: string, allDone: string][] = [

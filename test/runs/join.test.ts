@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { joinParts, type JoinRule, joinRules } from "../../src/machine/join.ts";
-import { joinVerdict } from "../support/join-verdict.ts";
+import { joinParts, type JoinRule, joinRules, joinVerdict } from "../../src/machine/join.ts";
 import { testDatabase } from "../support/database.ts";
 
 test("the join rule in SQL is the one in the core, for every rule and every small count", async () => {

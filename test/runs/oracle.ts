@@ -1,5 +1,4 @@
-import type { JoinRule } from "../../src/machine/join.ts";
-import { joinVerdict } from "../support/join-verdict.ts";
+import { joinVerdict, type JoinRule } from "../../src/machine/join.ts";
 import type { FailurePolicy, RunState } from "../../src/machine/run.ts";
 import type { State } from "../../src/machine/state.ts";
 

@@ -1,7 +1,7 @@
 import type { RunId } from "../../../src/machine/job.ts";
 import { iso } from "../../../src/machine/units.ts";
 import { insertOne } from "./insert.ts";
-import { joinVerdict } from "../join-verdict.ts";
+import { joinVerdict } from "../../../src/machine/join.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import { awaken, cancelRows } from "./each.ts";
 import { continuationKey, type Resolved, type RunState } from "../../../src/machine/run.ts";

@@ -1,4 +1,4 @@
-import { joinVerdict } from "../join-verdict.ts";
+import { joinVerdict } from "../../../src/machine/join.ts";
 import type { JobId, RunId } from "../../../src/machine/job.ts";
 import { type Aftermath, mergeAftermaths, noAftermath } from "../../../src/machine/outbox.ts";
 import { type Renewal, renewalOf, rowsUndone } from "../../../src/machine/renewal.ts";
