@@ -19,15 +19,21 @@ export interface JobInput extends Pick<
 export function newJob(definition: JobDefinition, input: JobInput): NewJob {
   assertSealed(definition, "payload", input.payload);
   return {
-    ...input,
     kind: definition.id,
     key: checkedKey(definition.id, input.key),
+    payload: input.payload,
     lane: definition.lane,
+    dueAt: input.dueAt,
     delayMs: input.debounce?.forMs ?? input.delayMs + (input.batch?.waitMs ?? 0),
     expiresAt: input.expiresAt ?? null,
     leaseMs: definition.leaseMs,
     maxAttempts: definition.retry.maxAttempts,
     retentionMs: definition.retentionMs,
+    slotKeys: input.slotKeys,
+    trace: input.trace,
+    turn: input.turn,
+    debounce: input.debounce,
+    batch: input.batch,
   };
 }
 
@@ -48,6 +54,7 @@ export const slotGroupsOfLimit = (limit: Limited): readonly SlotGroup[] =>
 export const slotKeysOf = (definition: JobDefinition): readonly string[] =>
   slotGroupsOf(definition).flatMap((group) => (isByKey(group) ? [] : group.key));
 
+/** Whether a payload decides some of its slot keys. */
 export const hasKeyedSlots = (definition: JobDefinition): boolean => slotGroupsOf(definition).some(isByKey);
 
 /**
