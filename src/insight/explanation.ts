@@ -6,7 +6,6 @@ import type { Chain, OccurrenceView } from "../machine/schedule.ts";
 import type { ScheduleFacts } from "../machine/schedule-store.ts";
 import type { OccurrenceEndReply } from "./occurrence-ends.ts";
 import type { SlotHolder } from "./occurrences.ts";
-import type { koreanVerdicts } from "./verdict-texts-ko.ts";
 
 export interface ExplainInput {
   readonly facts: ScheduleFacts;
@@ -37,8 +36,28 @@ export interface Followed {
   readonly end: OccurrenceEndReply | null;
 }
 
-/** Each has a text in Korean, so they are listed there. */
-export type TimeVerdict = keyof typeof koreanVerdicts;
+export type TimeVerdict =
+  | "ran"
+  | "failed"
+  | "running"
+  | "canceled"
+  | "retrying"
+  | "planned"
+  | "planned-paused"
+  | "prematerialized"
+  | "prematerialized-paused"
+  | "waiting-for-slot"
+  | "waiting-for-worker"
+  | "waits-for-schedule"
+  | "coalesced"
+  | "skipped"
+  | "disabled"
+  | "not-due"
+  | "deleted"
+  | "undecided"
+  | "not-in-force"
+  | "before-schedule"
+  | "never-nominal";
 
 export interface Explanation {
   /** Stable, for programs; with its reason where it was skipped: `skipped-overlap`. */

@@ -1,5 +1,7 @@
+import type { TimeVerdict } from "./explanation.ts";
+
 /** What became of a time, in Korean: `{time}` is its reading, `{reason}` why it was skipped. */
-export const koreanVerdicts = {
+export const koreanVerdicts: Readonly<Record<TimeVerdict, string>> = {
   ran: "{time}: 실행되었습니다",
   failed: "{time}: 실행되었고 실패했습니다. 원인을 고친 뒤 재시도하세요",
   running: "{time}: 실행 중입니다",
@@ -21,4 +23,4 @@ export const koreanVerdicts = {
   "not-in-force": "{time}: 결정되기 전에 스케줄이 바뀌었습니다",
   "before-schedule": "{time}: 실행되지 않았습니다. 스케줄이 아직 없었습니다",
   "never-nominal": "{time}: 이 스케줄의 시각이 아닙니다",
-} as const;
+};
