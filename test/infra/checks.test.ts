@@ -82,7 +82,7 @@ describe.each(faults)("$name", ({ name, refusedBy, plant, ipv4 = "none", at = ""
     expect(faulty).not.toEqual(template);
     const isNag = refusedBy.startsWith("AwsSolutions-");
     const label = name.replaceAll(/\W/g, "-");
-    // The template itself breaks none of ours, as the test of its network says.
+    // The template itself breaks no rule of Belfry, as a test above says.
     const before = isNag ? nags(template, "before") : [];
     const added = (isNag ? nags(faulty, label) : ours(faulty)).filter((finding) => !before.includes(finding));
     const refusals = added.filter((finding) => finding.startsWith(refusedBy));
