@@ -81,9 +81,10 @@ describe.each(faults)("$name", ({ name, refusedBy, plant, ipv4 = "none", at = ""
     plant(faulty);
     expect(faulty).not.toEqual(template);
     const isNag = refusedBy.startsWith("AwsSolutions-");
-    const find = (subject: Template, label: string) => (isNag ? nags(subject, label) : ours(subject));
-    const before = new Set(find(template, "before"));
-    const added = find(faulty, name.replaceAll(/\W/g, "-")).filter((finding) => !before.has(finding));
+    const label = name.replaceAll(/\W/g, "-");
+    // The template itself breaks no rule of Belfry, as a test above says.
+    const before = isNag ? nags(template, "before") : [];
+    const added = (isNag ? nags(faulty, label) : ours(faulty)).filter((finding) => !before.includes(finding));
     const refusals = added.filter((finding) => finding.startsWith(refusedBy));
     expect(refusals.filter((finding) => finding.includes(at) && saying.test(finding))).not.toEqual([]);
     // With the construct's path, or the whole template where no single construct is to blame.

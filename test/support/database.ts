@@ -141,7 +141,7 @@ let made = 0;
 async function create(from: string): Promise<string> {
   made += 1;
   const name = `${inject("postgresTemplate")}_${process.pid}_${made}`;
-  await onServer(`create database ${name} template ${from}`);
+  await onServer(`create database ${name} template ${from} strategy file_copy`);
   const url = new URL(inject("postgresUrl"));
   url.pathname = `/${name}`;
   return url.href;

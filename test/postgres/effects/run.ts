@@ -28,7 +28,7 @@ export async function openServer(): Promise<WatchedServer> {
     made += 1;
     const name = `effects_${made}`;
     const template = new URL(url).pathname.slice(1);
-    await runOnce(databaseOf(url, "postgres"), `create database ${name} template ${template}`);
+    await runOnce(databaseOf(url, "postgres"), `create database ${name} template ${template} strategy file_copy`);
     await runOnce(databaseOf(url, name), noting);
     return connect(databaseOf(url, name));
   };
