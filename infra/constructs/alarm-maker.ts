@@ -78,5 +78,3 @@ export const awsMetric = (
 
 export const share = (part: IMetric, whole: IMetric, expression: string): IMetric =>
   new MathExpression({ expression, usingMetrics: { part, whole }, period: fiveMinutes });
-
-export const inMilliseconds = (seconds: Choice): Choice => (seconds === "none" ? "none" : seconds * 1_000);
