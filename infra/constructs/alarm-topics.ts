@@ -29,15 +29,18 @@ export class AlarmTopics extends Construct implements Topics {
 
 function alarmTopic(scope: Construct, id: string): ITopic {
   const topic = new Topic(scope, id, { enforceSSL: true });
-  topic.addToResourcePolicy(
-    new PolicyStatement({
-      principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
-      actions: ["sns:Publish"],
-      resources: [topic.topicArn],
-      // Every account uses this service: without this, an alarm of another account could page here.
-      conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
-    }),
-  );
+  letPublish("cloudwatch", topic);
   new CfnOutput(scope, `${id}Topic`, { value: topic.topicArn, description: "Subscribe to it" });
   return topic;
 }
+
+/** Every account uses these services: without the condition, an alarm of another account could page here. */
+export const letPublish = (service: "cloudwatch" | "budgets" | "events.rds", topic: ITopic) =>
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal(`${service}.amazonaws.com`)],
+      actions: ["sns:Publish"],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
+    }),
+  );

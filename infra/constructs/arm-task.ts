@@ -13,7 +13,8 @@ import type { Construct } from "constructs";
 import type { Database } from "./database.ts";
 import { forOurOwn } from "./service-principal.ts";
 
-type TaskProps = Pick<FargateTaskDefinitionProps, "cpu" | "memoryLimitMiB" | "volumes"> &
+type TaskProps = Pick<FargateTaskDefinitionProps, "volumes"> &
+  Required<Pick<FargateTaskDefinitionProps, "cpu" | "memoryLimitMiB">> &
   Pick<ContainerDefinitionOptions, "image" | "command" | "environment" | "stopTimeout" | "healthCheck"> & {
     readonly container: string;
     readonly streamPrefix: string;
