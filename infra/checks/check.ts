@@ -10,9 +10,7 @@ export interface Check {
 }
 
 export interface Finding {
-  /** The logical id of the resource. */
   readonly resource: string;
-  /** Which value it has. */
   readonly detail: string;
 }
 

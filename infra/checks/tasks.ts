@@ -143,7 +143,6 @@ interface Starter {
   readonly tags: unknown;
 }
 
-/** What starts tasks: targets of rules, and services. */
 const starters = (template: Template): readonly Starter[] => [
   ...targets(template)
     .filter(({ target }) => at(target, "EcsParameters") !== undefined)

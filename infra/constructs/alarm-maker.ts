@@ -68,7 +68,6 @@ export class AlarmMaker {
   }
 }
 
-/** Of AWS's own metrics. */
 export const awsMetric = (
   namespace: string,
   metricName: string,

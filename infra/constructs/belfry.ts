@@ -145,7 +145,6 @@ export class Belfry extends Construct implements IConnectable {
     finish(this, topology, props);
   }
 
-  /** What a stage stands on. */
   #ground(props: BelfryProps): { readonly network: Network; readonly database: Database } {
     const { topology, system } = this;
     const { stage, logRetentionDays } = topology;

@@ -36,7 +36,6 @@ export interface ServerProps extends ServerWindows {
   readonly administrator?: "iam" | "secret";
 }
 
-/** What the maker of the server gets. */
 export interface ServerPlace {
   readonly securityGroups: string[];
   readonly databaseName: string;

@@ -40,7 +40,6 @@ export interface SchedulerTaskProps {
 /** The Fargate task that makes passes, and the rules that wake it. A wake that could not start one is kept in a queue. */
 export class SchedulerTask extends Construct {
   readonly role: IRole;
-  /** What starts tasks. */
   readonly starters: readonly Construct[];
   /** Those of each minute's pass, without those of single schedules and the one on demand. */
   readonly wakes: readonly Rule[];
@@ -108,7 +107,6 @@ function addService(
   });
 }
 
-/** The task publishes the events of the stage. */
 function grantPutEvents(role: IRole, scope: Construct, bus: string): void {
   const named = { service: "events", resource: "event-bus", resourceName: bus };
   const resource = bus.startsWith("arn:") ? bus : Stack.of(scope).formatArn(named);

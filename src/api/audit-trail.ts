@@ -3,7 +3,6 @@ import type { AuditRow } from "../insight/audit.ts";
 import type { Log } from "../machine/ports.ts";
 import { coalesceCalls } from "./gathered.ts";
 
-/** One change as it was asked for. */
 export interface AuditedChange extends Omit<AuditRow, "detail"> {
   readonly body: unknown;
 }

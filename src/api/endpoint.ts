@@ -32,7 +32,6 @@ type Replies = Readonly<Record<number, z.ZodType>>;
 export interface Endpoint<N extends string = string, R extends Replies = Replies, A extends string = string> {
   /** The operation's id: what a generated client calls it. */
   readonly name: N;
-  /** Its method and its path. */
   readonly at: A;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With its parameters as `:id`. */
@@ -124,7 +123,6 @@ function sentWith({ method, takesKey }: Endpoint, body: unknown): Sent {
   return takesKey === true ? { isWrite, key: (body as { readonly key?: string }).key ?? null } : { isWrite };
 }
 
-/** A request whose body has arrived. */
 interface Received {
   readonly caller: Caller;
   readonly body: unknown;

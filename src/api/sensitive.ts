@@ -4,7 +4,6 @@ import { isGraph } from "../run/run-graph.ts";
 import type { Json } from "../machine/job.ts";
 import type { KeptMarks } from "../insight/secrecy.ts";
 
-/** What hides parts of the payloads of one kind. */
 export interface Hiding {
   hide(payload: unknown): unknown;
 }
@@ -33,7 +32,6 @@ interface OfKind {
   readonly schema: SensitiveSchema;
 }
 
-/** What is hidden of which kind. */
 export class SensitiveKinds {
   readonly #all: readonly OfKind[];
   /** Of each kind that is known the schemas that mark something. */
@@ -57,7 +55,6 @@ export class SensitiveKinds {
     ]);
   }
 
-  /** Marks something. */
   has(kind: string): boolean {
     return (this.#kinds.get(kind)?.length ?? 0) > 0;
   }
@@ -102,7 +99,6 @@ function marksOf({ schema, seal }: JobDefinition): SensitiveSchema {
   return new SensitiveSchema(json as Marked);
 }
 
-/** A payload's schema that hides what it marks. */
 export class SensitiveSchema {
   readonly #root: Marked;
   /** Marked, or with a marked part at any depth. */

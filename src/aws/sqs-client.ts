@@ -140,7 +140,6 @@ export class SqsClient {
   }
 }
 
-/** A client of the stage's SQS. */
 export function sqsClient({ sqsEndpoint, region, isDualStack = false }: AwsSettings): SqsClient {
   const url = sqsEndpoint ?? serviceUrl("sqs", region, isDualStack);
   const credentials = isLoopback(url) ? async () => localCredentials : defaultProvider({ clientConfig: { region } });

@@ -16,11 +16,9 @@ function part(text: string): string {
 export interface ApiRequest {
   readonly method: Endpoint["method"];
   readonly path: string;
-  /** JSON. */
   readonly body?: string;
 }
 
-/** Makes one request of the API. */
 export type Send = (request: ApiRequest) => Promise<Response>;
 
 /** A local system keeps its port while it replaces its API after a save, so nothing is tried again here. */

@@ -44,7 +44,6 @@ async function idsFor(command: Command, previous: string | undefined, given: num
   return [];
 }
 
-/** What the next argument of a command names. */
 function argumentOf(command: Command, given: number): string | undefined {
   const argument = command.registeredArguments[Math.min(given, command.registeredArguments.length - 1)]?.name();
   return argument === "id" && command.parent?.name() === "schedules" ? "schedule" : argument;

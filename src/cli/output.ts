@@ -96,11 +96,9 @@ export const printableJson = (json: string): string =>
 const unsafe = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 const hexOf = (character: string): string => (character.codePointAt(0) ?? 0).toString(16);
 
-/** What a command may use of the world. */
 export interface World {
   readonly streams: Streams;
   readonly env: NodeJS.ProcessEnv;
-  /** Where the command was started. */
   readonly folder: string;
   /** Aborted by Ctrl-C; left out: nothing interrupts. */
   readonly interrupted?: AbortSignal;

@@ -77,7 +77,6 @@ interface Schema {
   readonly default?: string | number;
 }
 
-/** A parameter of an operation's query. */
 export interface QueryParameter {
   readonly name: string;
   readonly description: string;
@@ -85,7 +84,6 @@ export interface QueryParameter {
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
-/** An operation of the API as a client sees it. */
 interface Operation {
   readonly method: Endpoint["method"];
   readonly path: string;

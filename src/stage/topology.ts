@@ -61,7 +61,6 @@ export type DeadLetterTopology = Pick<
   "batchSize" | "concurrency" | "functionTimeoutSeconds" | "visibilityTimeoutSeconds"
 >;
 
-/** A rule that starts the scheduler task. */
 export interface WakeTopology {
   readonly id: string;
   readonly rateMinutes: number;

@@ -113,7 +113,6 @@ interface AskedSearch extends z.infer<z.ZodObject<typeof searchFields>> {
   readonly [name: string]: unknown;
 }
 
-/** The search that a query or a body asks for. */
 export function searchOf(query: AskedSearch): JobSearch {
   const payload = Object.entries(query)
     .filter(([name]) => name.startsWith("payload."))
@@ -129,7 +128,6 @@ const countsQuery = z
   .catchall(text(1_000))
   .superRefine((query, ctx) => onlyPayloadMembers(query, ctx, otherFields));
 
-/** Jobs by filter: how many of each state, and a page of them. */
 export const searchEndpoints = (options: ApiOptions) => [
   endpoint("GET /jobs/counts", {
     name: "countJobs",
