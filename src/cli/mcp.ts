@@ -57,12 +57,7 @@ export function mcpServer(
     },
   );
   server.setRequestHandler("tools/list", () => ({
-    tools: [...tools.values()].map(({ name, description, inputSchema, annotations }) => ({
-      name,
-      description,
-      inputSchema,
-      annotations,
-    })),
+    tools: [...tools.values()].map(({ request: _request, ...tool }) => tool),
   }));
   server.setRequestHandler("tools/call", async ({ params: { name, arguments: given = {} } }) => {
     const tool = tools.get(name);

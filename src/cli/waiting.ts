@@ -26,27 +26,20 @@ export interface Waiting {
 
 /** What waits in a deployed stage, and what of it these definitions could no longer run. The oldest are looked at first. */
 export async function waitingAgainst(project: Project, stage: Stage, client: ApiClient): Promise<Waiting> {
-  const jobs = await all(async (cursor) => {
-    const query = { state: "PENDING,QUEUED,RUNNING,RETRY_WAIT", sort: "oldest", ...cursor };
-    const page = await client.call("listJobs", query);
-    return { rows: page.jobs, nextCursor: page.nextCursor };
-  });
-  const runs = await all(async (cursor) => {
-    const query = { state: "RUNNING", ...cursor };
-    const page = await client.call("listRuns", query);
-    return { rows: page.runs, nextCursor: page.nextCursor };
-  });
+  const open = { state: "PENDING,QUEUED,RUNNING,RETRY_WAIT", sort: "oldest" };
+  const jobPages = await all((page) => client.call("listJobs", { ...open, ...page }));
+  const runPages = await all((page) => client.call("listRuns", { state: "RUNNING", ...page }));
+  const [jobs, runs] = [jobPages.flatMap((page) => page.jobs), runPages.flatMap((page) => page.runs)];
   const whole: WaitingJob[] = [];
-  for (const job of jobs.rows)
+  for (const job of jobs)
     whole.push(job.payload === null && job.payloadBytes > 4 ? await client.call("getJob", { id: job.id }) : job);
   const apps = await loadApps(project, stage);
-  const problems = await checkAgainst(apps, stage.name, { jobs: whole, runs: runs.rows });
   return {
     stage: stage.name,
-    jobs: jobs.rows.length,
-    runs: runs.rows.length,
-    isMore: jobs.isMore || runs.isMore,
-    problems,
+    jobs: jobs.length,
+    runs: runs.length,
+    isMore: [jobPages, runPages].some((pages) => pages.at(-1)?.nextCursor !== null),
+    problems: await checkAgainst(apps, stage.name, { jobs: whole, runs }),
     lasting: lastingOf(apps, await client.call("getHealth")),
   };
 }
@@ -66,21 +59,13 @@ function lastingOf(
   return [own, ...others].filter(({ files }) => files.length > 0);
 }
 
-interface Page<T> {
-  readonly rows: readonly T[];
-  readonly nextCursor: string | null;
-}
-
-type Cursor = Readonly<Record<string, string>>;
-
-async function all<T>(read: (cursor: Cursor) => Promise<Page<T>>): Promise<{ rows: readonly T[]; isMore: boolean }> {
-  const rows: T[] = [];
-  let cursor: Cursor = {};
-  for (let count = 0; count < pagesMax; count += 1) {
-    const page = await read({ ...cursor, limit: String(pageSize) });
-    rows.push(...page.rows);
-    if (page.nextCursor === null) return { rows, isMore: false };
-    cursor = { cursor: page.nextCursor };
-  }
-  return { rows, isMore: true };
+/** The pages of a list, up to a bound: the last one then has a cursor. */
+async function all<P extends { readonly nextCursor: string | null }>(
+  read: (page: Readonly<Record<string, string>>) => Promise<P>,
+): Promise<readonly P[]> {
+  const limit = String(pageSize);
+  const pages = [await read({ limit })];
+  for (let cursor = pages[0]?.nextCursor; cursor && pages.length < pagesMax; cursor = pages.at(-1)?.nextCursor)
+    pages.push(await read({ limit, cursor }));
+  return pages;
 }
