@@ -1,7 +1,7 @@
 import { RemovalPolicy, Validations } from "aws-cdk-lib";
 import { CfnDBCluster, CfnDBClusterParameterGroup, type CfnDBClusterProps, CfnDBInstance } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
-import { engineVersions } from "../server-settings.ts";
+import { engineVersions } from "../engines.ts";
 import { keepWith, type Server, type ServerPlace, type ServerProps, serverReasons } from "./rds-database.ts";
 
 /** @beta */

@@ -1,7 +1,8 @@
 import { RemovalPolicy, Stack, Token, Validations } from "aws-cdk-lib";
 import { CfnDBInstance, CfnDBParameterGroup } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
-import { buffersMb, checkpointSettings, engineVersions } from "../server-settings.ts";
+import { engineVersions } from "../engines.ts";
+import { buffersMb, checkpointSettings } from "../server-settings.ts";
 import { keepWith, type Server, type ServerPlace, type ServerProps, serverReasons } from "./rds-database.ts";
 
 /** @beta */

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { apiAddress } from "./address.ts";
 import { apiClient } from "./client.ts";
-import { states } from "../machine/state.ts";
 import { output, type World } from "./output.ts";
 import { program } from "./program.ts";
 
+const states = ["PENDING", "QUEUED", "RUNNING", "RETRY_WAIT", "SUCCESS", "FAILED", "CANCELED", "SKIPPED"];
 const silent = { out: () => {}, err: () => {}, isTerminal: false };
 
 /** What may stand where the last of `words` stands, a line each. A system that does not run offers no ids. */
@@ -44,6 +44,7 @@ async function idsFor(command: Command, previous: string | undefined, given: num
   return [];
 }
 
+/** What the next argument of a command names. */
 function argumentOf(command: Command, given: number): string | undefined {
   const argument = command.registeredArguments[Math.min(given, command.registeredArguments.length - 1)]?.name();
   return argument === "id" && command.parent?.name() === "schedules" ? "schedule" : argument;

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { engineVersions } from "../../infra/server-settings.ts";
+import { engineVersions } from "../../infra/engines.ts";
 import type { Deployment } from "../../infra/stages.ts";
 import { onDemandMinutes } from "../stage/stages.ts";
 import type { Project } from "../stage/project.ts";
