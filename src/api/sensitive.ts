@@ -150,25 +150,15 @@ export class SensitiveSchema {
     const own = this.#described(schemas).filter((each) => this.#leading.has(each));
     if (own.length === 0 || value === null || value === undefined) return value;
     if (own.some((each) => this.#isMarked(each)) || typeof value !== "object") return hiddenText;
+    const part = (each: unknown, schemasOf: (schema: Marked) => readonly Marked[]) =>
+      this.#without(each, own.flatMap(schemasOf));
     if (Array.isArray(value)) {
       if (!own.some(isOfArray)) return hiddenText;
-      return value.map((each, index) =>
-        this.#without(
-          each,
-          own.flatMap((schema) => itemAt(schema, index)),
-        ),
-      );
+      return value.map((each, index) => part(each, (schema) => itemAt(schema, index)));
     }
     if (!own.some(isOfObject)) return hiddenText;
-    return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [
-        name,
-        this.#without(
-          each,
-          own.flatMap((schema) => memberAt(schema, name)),
-        ),
-      ]),
-    );
+    const members = Object.entries(value).map(([name, each]) => [name, part(each, (schema) => memberAt(schema, name))]);
+    return Object.fromEntries(members);
   }
 
   /** Names of members that are marked hide the members too. */

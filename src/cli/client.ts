@@ -71,6 +71,22 @@ async function call<T>(url: string, send: Send, request: ApiRequest): Promise<T>
   throw refused(response.status, url, answer);
 }
 
+interface Paged {
+  readonly nextCursor: string | null;
+}
+
+/** The pages of a list, as large as they may be, up to a bound: `last` then has a cursor. */
+export async function pagesOf<P extends Paged>(read: (page: Values) => Promise<P>, pagesMax: number) {
+  const limit = "500";
+  let last = await read({ limit });
+  const pages = [last];
+  while (last.nextCursor !== null && pages.length < pagesMax) {
+    last = await read({ limit, cursor: last.nextCursor });
+    pages.push(last);
+  }
+  return { pages, last };
+}
+
 function unreachable(url: string, error: unknown): CliError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const isLate = cause instanceof Error && cause.name === "TimeoutError";

@@ -7,9 +7,8 @@ import type { Problem } from "../define/problem.ts";
 import { lasting, ownFolder } from "../postgres/migration-files.ts";
 import type { Project } from "../stage/project.ts";
 import type { Stage } from "../stage/stages.ts";
-import type { ApiClient } from "./client.ts";
+import { type ApiClient, pagesOf } from "./client.ts";
 
-const pageSize = 500;
 /** A payload that is too large for a list is asked for by itself. */
 const pagesMax = 20;
 
@@ -27,9 +26,10 @@ export interface Waiting {
 /** What waits in a deployed stage, and what of it these definitions could no longer run. The oldest are looked at first. */
 export async function waitingAgainst(project: Project, stage: Stage, client: ApiClient): Promise<Waiting> {
   const open = { state: "PENDING,QUEUED,RUNNING,RETRY_WAIT", sort: "oldest" };
-  const jobPages = await all((page) => client.call("listJobs", { ...open, ...page }));
-  const runPages = await all((page) => client.call("listRuns", { state: "RUNNING", ...page }));
-  const [jobs, runs] = [jobPages.flatMap((page) => page.jobs), runPages.flatMap((page) => page.runs)];
+  const jobPages = await pagesOf((page) => client.call("listJobs", { ...open, ...page }), pagesMax);
+  const runPages = await pagesOf((page) => client.call("listRuns", { state: "RUNNING", ...page }), pagesMax);
+  const jobs = jobPages.pages.flatMap((page) => page.jobs);
+  const runs = runPages.pages.flatMap((page) => page.runs);
   const whole: WaitingJob[] = [];
   for (const job of jobs)
     whole.push(job.payload === null && job.payloadBytes > 4 ? await client.call("getJob", { id: job.id }) : job);
@@ -38,7 +38,7 @@ export async function waitingAgainst(project: Project, stage: Stage, client: Api
     stage: stage.name,
     jobs: jobs.length,
     runs: runs.length,
-    isMore: [jobPages, runPages].some((pages) => pages.at(-1)?.nextCursor !== null),
+    isMore: jobPages.last.nextCursor !== null || runPages.last.nextCursor !== null,
     problems: await checkAgainst(apps, stage.name, { jobs: whole, runs }),
     lasting: lastingOf(apps, await client.call("getHealth")),
   };
@@ -57,15 +57,4 @@ function lastingOf(
       : [{ of: name, files: lasting(fileURLToPath(migrations), known.version) }];
   });
   return [own, ...others].filter(({ files }) => files.length > 0);
-}
-
-/** The pages of a list, up to a bound: the last one then has a cursor. */
-async function all<P extends { readonly nextCursor: string | null }>(
-  read: (page: Readonly<Record<string, string>>) => Promise<P>,
-): Promise<readonly P[]> {
-  const limit = String(pageSize);
-  const pages = [await read({ limit })];
-  for (let cursor = pages[0]?.nextCursor; cursor && pages.length < pagesMax; cursor = pages.at(-1)?.nextCursor)
-    pages.push(await read({ limit, cursor }));
-  return pages;
 }

@@ -84,12 +84,8 @@ async function page(options: ApiOptions, filter: EventFilter, from: StreamCursor
 
 async function newest({ insight }: ApiOptions, { kind, kinds, lane, run: runId }: EventFilter) {
   const limit = streamLimits.streamSnapshotJobsMax;
-  const { jobs } = await findJobs(insight, {
-    search: { kind, kinds, lane, runId },
-    sort: "newest",
-    cursor: null,
-    limit,
-  });
+  const search = { kind, kinds, lane, runId };
+  const { jobs } = await findJobs(insight, { search, sort: "newest", cursor: null, limit });
   return [...jobs];
 }
 

@@ -90,11 +90,8 @@ export function onlyPayloadMembers(query: Query, ctx: z.RefinementCtx, known: ob
   const unknown = others.filter((name) => !/^payload(\.[^.]{1,100}){1,8}$/.test(name));
   if (unknown.length > 0) ctx.addIssue({ code: "unrecognized_keys", keys: unknown, input: query });
   if (others.length - unknown.length > insightLimits.searchedPayloadsMax) {
-    ctx.addIssue({
-      code: "custom",
-      message: `at most ${insightLimits.searchedPayloadsMax} payload members`,
-      input: query,
-    });
+    const message = `at most ${insightLimits.searchedPayloadsMax} payload members`;
+    ctx.addIssue({ code: "custom", message, input: query });
   }
 }
 
