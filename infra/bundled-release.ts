@@ -13,9 +13,7 @@ import { releaseFiles } from "./release-files.ts";
 
 const belfry = fileURLToPath(new URL("../bin/belfry.mjs", import.meta.url));
 
-/** What a deployment takes from the project. */
 export interface Release {
-  /** What has to exist. */
   readonly topology: Topology;
   readonly code: ReleaseCode;
   /** Of the scheduler task. */

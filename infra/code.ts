@@ -3,7 +3,6 @@ import { FileSystem } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { type FunctionName, functionNames } from "./release-files.ts";
 
-/** The code of every function of a release. */
 export interface ReleaseCode {
   readonly functions: Readonly<Record<FunctionName, Code>>;
   /** Differs whenever migrations or definitions do. */

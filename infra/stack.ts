@@ -9,31 +9,13 @@ import type { Deployment } from "./stages.ts";
 export function addStage(
   scope: Construct,
   stage: string,
-  {
-    env,
-    terminationProtection,
-    network,
-    database,
-    alarms,
-    subscribers,
-    monthlyBudgetUsd,
-    scheduler,
-    spotPasses = false,
-    encryptionKeyArn,
-    connect,
-    tags,
-  }: Deployment,
+  { env, terminationProtection, encryptionKeyArn, connect, image: _image, ...deployment }: Deployment,
   own: Pick<BelfryProps, "project" | "release" | "image" | "fakes">,
 ): Stack {
   const description = `Belfry, stage ${stage}`;
   const stack = new Stack(scope, `belfry-${stage}`, { description, terminationProtection, ...(env && { env }) });
-  const chosen = {
-    ...(encryptionKeyArn && { encryptionKey: Key.fromKeyArn(stack, "Key", encryptionKeyArn) }),
-    ...(subscribers && { subscribers }),
-    ...(scheduler && { scheduler }),
-    ...(monthlyBudgetUsd !== undefined && { monthlyBudgetUsd }),
-  };
-  const belfry = new Belfry(stack, "Belfry", { stage, network, database, alarms, spotPasses, tags, ...chosen, ...own });
+  const key = encryptionKeyArn && { encryptionKey: Key.fromKeyArn(stack, "Key", encryptionKeyArn) };
+  const belfry = new Belfry(stack, "Belfry", { stage, ...deployment, ...key, ...own });
   connect?.(belfry);
   return stack;
 }

@@ -1,21 +1,16 @@
-import type { SchedulerKind } from "../src/stage/stages.ts";
-import { type AlarmChoices, spotAlarms, usualAlarms } from "./constructs/alarm-choices.ts";
-import type { Subscribers } from "./constructs/alarm-subscribers.ts";
+import { spotAlarms, usualAlarms } from "./constructs/alarm-choices.ts";
 import type { Belfry } from "./constructs/belfry.ts";
-import { type DatabaseProps, smallDatabase } from "./constructs/database-choice.ts";
-import type { NetworkProps } from "./constructs/network.ts";
+import type { BelfryProps } from "./constructs/belfry-props.ts";
+import { smallDatabase } from "./constructs/database-choice.ts";
 import { connectSystems } from "./systems.ts";
 
 /** Where and how large a stage is deployed; what runs in it is in `belfry.config.ts`, under the same name. */
-export interface Deployment {
+export interface Deployment
+  extends
+    Required<Pick<BelfryProps, "network" | "database" | "alarms" | "tags">>,
+    Pick<BelfryProps, "scheduler" | "spotPasses" | "subscribers" | "monthlyBudgetUsd"> {
   /** Left out: the account and region that the CLI is signed in to. */
   readonly env?: { readonly account?: string; readonly region: string };
-  readonly network: NetworkProps;
-  readonly database: DatabaseProps;
-  /** Default `each-minute`. docs/costs.md computes both. */
-  readonly scheduler?: SchedulerKind;
-  /** Whether the scheduler's passes run on spare capacity. Default false. */
-  readonly spotPasses?: boolean;
   /** Of a KMS key of yours, which then encrypts all that the stage keeps. Left out: AWS's own keys. */
   readonly encryptionKeyArn?: string;
   /** An image that others build and push; left out, it is built from the Dockerfile when it is deployed. */
@@ -24,22 +19,12 @@ export interface Deployment {
   readonly fakesImage?: string;
   /** Whether the task of those targets judges what reached them. */
   readonly judged?: boolean;
-  /** Gives lanes what is known only when it is deployed. */
   readonly connect?: (belfry: Belfry) => void;
-  readonly alarms: AlarmChoices;
-  /**
-   * Their subscribers: ["ops@example.com"]. Left out, each synthesis warns, and a stage with termination protection is
-   * refused. `-c subscriber=ADDRESS` of the CLI replaces it.
-   */
-  readonly subscribers?: Subscribers;
-  /** Of the whole account. Left out: none. */
-  readonly monthlyBudgetUsd?: number;
   /**
    * Of the stack, which its database follows. Set it to true once the first deployment has succeeded, and deploy again:
    * before that it keeps a failed one from being cleaned up.
    */
   readonly terminationProtection: boolean;
-  readonly tags: Readonly<Record<string, string>>;
 }
 
 const tried = { ...smallDatabase, backupDays: 1 } as const;

@@ -1,10 +1,9 @@
 /** `belfry/cdk`: a stage of a project in a CDK app of your own. */
 export { Belfry } from "../constructs/belfry.ts";
 export type { BelfryProps } from "../constructs/belfry-props.ts";
-export type { Subscribers } from "../constructs/alarm-subscribers.ts";
 export type { Lane } from "../constructs/lane.ts";
 export { type AlarmChoices, type Choice, spotAlarms, usualAlarms } from "../constructs/alarm-choices.ts";
-export type { Topics } from "../constructs/alarm-topics.ts";
+export type { Subscribers, Topics } from "../constructs/alarm-topics.ts";
 export type { AuroraProps, AuroraServerlessProps } from "../constructs/aurora.ts";
 export type { DatabaseProps } from "../constructs/database-choice.ts";
 export type { ExistingDatabaseProps } from "../constructs/existing-database.ts";

@@ -1,4 +1,4 @@
-import type { Template } from "./template.ts";
+import { type NamedResource, ofType, type Template } from "./template.ts";
 
 /** One assertion about a template, for what no other tool looks at. */
 export interface Check {
@@ -10,8 +10,14 @@ export interface Check {
 }
 
 export interface Finding {
-  /** The logical id of the resource. */
   readonly resource: string;
-  /** Which value it has. */
   readonly detail: string;
 }
+
+/** Looks at each resource of a type. @param faultsOf what is wrong with one: null, or an empty list, for nothing. */
+export const ofEach =
+  (type: string, faultsOf: (resource: NamedResource, template: Template) => string | readonly string[] | null) =>
+  (template: Template): readonly Finding[] =>
+    ofType(template, type).flatMap((resource) =>
+      [faultsOf(resource, template) ?? []].flat().map((detail) => ({ resource: resource.id, detail })),
+    );

@@ -1,24 +1,23 @@
 import { buffersMb } from "../server-settings.ts";
-import type { Check, Finding } from "./check.ts";
+import { type Check, type Finding, ofEach } from "./check.ts";
 import { joinText } from "./processes.ts";
 import { at, byId, isObject, ofType, ownFunctions, referenceOf, type Template } from "./template.ts";
+
+const secretValue = /\{\{resolve:(secretsmanager|ssm-secure):|postgres(ql)?:\/\/[^"@/]*:[^"@/]+@/;
 
 export const dataChecks: readonly Check[] = [
   {
     id: "lock-table",
     rule: "the lock table expires no item, stays when the stack goes, and can be restored: a lost item lets a fence start again",
-    find: (template) =>
-      ofType(template, "AWS::DynamoDB::GlobalTable").flatMap(({ id, properties }) => {
-        const policy = template.Resources[id]?.DeletionPolicy;
-        const problems = [
-          ...(properties["TimeToLiveSpecification"] === undefined ? [] : ["has a time to live"]),
-          ...(policy === "RetainExceptOnCreate" ? [] : [`is left to DeletionPolicy ${policy ?? "Delete"}`]),
-          ...(everyReplica(properties, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")
-            ? []
-            : ["cannot be restored"]),
-        ];
-        return problems.map((detail) => ({ resource: id, detail }));
-      }),
+    find: ofEach("AWS::DynamoDB::GlobalTable", ({ id, properties }, template) => {
+      const policy = template.Resources[id]?.DeletionPolicy;
+      const isRestorable = everyReplica(properties, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled");
+      return [
+        ...(properties["TimeToLiveSpecification"] === undefined ? [] : ["has a time to live"]),
+        ...(policy === "RetainExceptOnCreate" ? [] : [`is left to DeletionPolicy ${policy ?? "Delete"}`]),
+        ...(isRestorable ? [] : ["cannot be restored"]),
+      ];
+    }),
   },
   {
     id: "first-deployment",
@@ -27,50 +26,39 @@ export const dataChecks: readonly Check[] = [
       ...Object.entries(template.Resources)
         .filter(([, resource]) => resource.DeletionPolicy === "Retain")
         .map(([resource]) => ({ resource, detail: "DeletionPolicy Retain: RetainExceptOnCreate keeps it as well" })),
-      ...ofType(template, "AWS::DynamoDB::GlobalTable")
-        .filter(({ properties }) => everyReplica(properties, "DeletionProtectionEnabled"))
-        .map(({ id }) => ({ resource: id, detail: "DeletionProtectionEnabled" })),
+      ...ofEach("AWS::DynamoDB::GlobalTable", ({ properties }) =>
+        everyReplica(properties, "DeletionProtectionEnabled") ? "DeletionProtectionEnabled" : null,
+      )(template),
     ],
   },
   {
     id: "private-database",
     rule: "no database has a public address",
-    find: (template) =>
-      ofType(template, "AWS::RDS::DBInstance")
-        .filter(({ properties }) => properties["PubliclyAccessible"] !== false)
-        .map(({ id, properties }) => ({
-          resource: id,
-          detail: `PubliclyAccessible ${JSON.stringify(properties["PubliclyAccessible"]) ?? "left out"}`,
-        })),
+    find: ofEach("AWS::RDS::DBInstance", ({ properties: { PubliclyAccessible: isPublic } }) =>
+      isPublic === false ? null : `PubliclyAccessible ${JSON.stringify(isPublic) ?? "left out"}`,
+    ),
   },
   {
     id: "sign-in-memory",
     rule: "a burstable database leaves 300 MiB for sign-in by IAM, taken from its buffers, as AWS advises: or sign-in fails under load",
-    find: (template) =>
-      ofType(template, "AWS::RDS::DBInstance")
-        .filter(({ properties }) => properties["EnableIAMDatabaseAuthentication"] === true)
-        .flatMap(({ id, properties }) => {
-          const instanceClass = String(properties["DBInstanceClass"]);
-          const mb = buffersMb(instanceClass);
-          if (mb === null) return [];
-          if (mb <= 0) return [{ resource: id, detail: `${instanceClass} has too little memory` }];
-          const group = byId(template, referenceOf(properties["DBParameterGroupName"]));
-          const pages = Number(at(group?.properties, "Parameters", "shared_buffers"));
-          return pages <= mb * 128 ? [] : [{ resource: id, detail: `shared_buffers is not at most ${mb} MiB` }];
-        }),
+    find: ofEach("AWS::RDS::DBInstance", ({ properties }, template) => {
+      const instanceClass = String(properties["DBInstanceClass"]);
+      const mb = buffersMb(instanceClass);
+      if (mb === null || properties["EnableIAMDatabaseAuthentication"] !== true) return null;
+      if (mb <= 0) return `${instanceClass} has too little memory`;
+      const group = byId(template, referenceOf(properties["DBParameterGroupName"]));
+      const pages = Number(at(group?.properties, "Parameters", "shared_buffers"));
+      return pages <= mb * 128 ? null : `shared_buffers is not at most ${mb} MiB`;
+    }),
   },
   {
     id: "no-password",
     rule: "no password is in a function's or task's configuration: it is fetched or signed at run time",
     find: (template) =>
       ["AWS::Lambda::Function", "AWS::ECS::TaskDefinition"].flatMap((type) =>
-        ofType(template, type)
-          .filter(({ properties }) =>
-            /\{\{resolve:(secretsmanager|ssm-secure):|postgres(ql)?:\/\/[^"@/]*:[^"@/]+@/.test(
-              JSON.stringify(properties),
-            ),
-          )
-          .map(({ id }) => ({ resource: id, detail: "its environment has a secret's value" })),
+        ofEach(type, ({ properties }) =>
+          secretValue.test(JSON.stringify(properties)) ? "its environment has a secret's value" : null,
+        )(template),
       ),
   },
   {

@@ -1,6 +1,5 @@
 import { at, isObject, type Template } from "./template.ts";
 
-/** A stack of the app. */
 export interface StackTemplate {
   readonly path: string;
   readonly stackName: string;
@@ -13,7 +12,6 @@ export interface StackTemplate {
 
 /** A nested stack is a resource of its parent, which gives it parameters and reads its outputs. */
 export interface Nested {
-  /** The parent's path. */
   readonly path: string;
   /** Of the nested stack, in the parent. */
   readonly logicalId: string;
@@ -38,7 +36,6 @@ export function linkStacks(own: StackTemplate, others: readonly StackTemplate[])
   return { ...own.template, Resources: resolved(Object.fromEntries(kept), handed) as Template["Resources"] };
 }
 
-/** What a stack exports. */
 const outputsOf = ({ stackName, region, template: { Outputs = {} } }: StackTemplate) =>
   Object.entries(Outputs).flatMap(([OutputName, output]) => [
     [keyOf({ "Fn::ImportValue": at(output, "Export", "Name") }), at(output, "Value")] as const,

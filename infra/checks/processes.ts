@@ -6,7 +6,6 @@ export interface Process {
   /** Logical ids; of a network that others made there are none. */
   readonly subnets: readonly string[];
   readonly groups: readonly string[];
-  /** Whether each run has a public IPv4 address. */
   readonly hasAddress: boolean;
   /** Services that it calls over IPv6, by the names that have it. */
   readonly overIpv6: readonly string[];

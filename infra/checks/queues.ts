@@ -1,4 +1,4 @@
-import type { Check } from "./check.ts";
+import { type Check, ofEach } from "./check.ts";
 import { at, byId, listAt, ofType, referenceOf, type Template } from "./template.ts";
 
 const visibilityFactor = 6;
@@ -41,14 +41,13 @@ export const queueChecks: readonly Check[] = [
   {
     id: "dead-letter-retention",
     rule: "a dead-letter queue keeps messages longer than its source, because they keep the time they were first sent",
-    find: (template) =>
-      ofType(template, "AWS::SQS::Queue").flatMap(({ id, properties }) => {
-        const target = byId(template, deadLetterId(properties));
-        if (target === null) return [];
-        const source = Number(properties["MessageRetentionPeriod"] ?? 345_600);
-        const kept = Number(target.properties["MessageRetentionPeriod"] ?? 345_600);
-        return kept > source ? [] : [{ resource: id, detail: `${source} s here, ${kept} s in ${target.id}` }];
-      }),
+    find: ofEach("AWS::SQS::Queue", ({ properties }, template) => {
+      const target = byId(template, deadLetterId(properties));
+      if (target === null) return null;
+      const source = Number(properties["MessageRetentionPeriod"] ?? 345_600);
+      const kept = Number(target.properties["MessageRetentionPeriod"] ?? 345_600);
+      return kept > source ? null : `${source} s here, ${kept} s in ${target.id}`;
+    }),
   },
   {
     id: "own-messages",
@@ -64,12 +63,11 @@ export const queueChecks: readonly Check[] = [
   {
     id: "partial-batch",
     rule: "a mapping reports failures message by message, or one bad job runs its batch mates again",
-    find: (template) =>
-      ofType(template, "AWS::Lambda::EventSourceMapping").flatMap(({ id, properties }) =>
-        listAt(properties, "FunctionResponseTypes").includes("ReportBatchItemFailures")
-          ? []
-          : [{ resource: id, detail: "no ReportBatchItemFailures" }],
-      ),
+    find: ofEach("AWS::Lambda::EventSourceMapping", ({ properties }) =>
+      listAt(properties, "FunctionResponseTypes").includes("ReportBatchItemFailures")
+        ? null
+        : "no ReportBatchItemFailures",
+    ),
   },
 ];
 

@@ -1,7 +1,7 @@
-import type { Check, Finding } from "./check.ts";
+import { type Check, type Finding, ofEach } from "./check.ts";
 import { hasDefaultRoute, internet, lacksEndpoint, missingPath } from "./paths.ts";
 import { processes } from "./processes.ts";
-import { at, ofType, type Template } from "./template.ts";
+import { at, type Template } from "./template.ts";
 
 export const reachChecks: readonly Check[] = [
   {
@@ -12,16 +12,15 @@ export const reachChecks: readonly Check[] = [
   {
     id: "boot-signal",
     rule: "an instance whose boot can fail reports its result to CloudFormation, and boots after its route exists",
-    find: (template) =>
-      ofType(template, "AWS::EC2::Instance").flatMap((instance) => {
-        const policy = template.Resources[instance.id]?.CreationPolicy;
-        const signals = JSON.stringify(instance.properties["UserData"] ?? "").includes("cfn-signal");
-        const waits = instance.dependsOn.some((id) => template.Resources[id]?.Type === "AWS::EC2::Route");
-        return [
-          ...(at(policy, "ResourceSignal") !== undefined && signals ? [] : ["its boot signals nothing"]),
-          ...(waits ? [] : ["it may boot before its route is there"]),
-        ].map((detail) => ({ resource: instance.id, detail }));
-      }),
+    find: ofEach("AWS::EC2::Instance", (instance, template) => {
+      const policy = template.Resources[instance.id]?.CreationPolicy;
+      const signals = JSON.stringify(instance.properties["UserData"] ?? "").includes("cfn-signal");
+      const waits = instance.dependsOn.some((id) => template.Resources[id]?.Type === "AWS::EC2::Route");
+      return [
+        ...(at(policy, "ResourceSignal") !== undefined && signals ? [] : ["its boot signals nothing"]),
+        ...(waits ? [] : ["it may boot before its route is there"]),
+      ];
+    }),
   },
 ];
 

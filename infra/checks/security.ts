@@ -1,4 +1,4 @@
-import type { Check } from "./check.ts";
+import { type Check, ofEach } from "./check.ts";
 import { isThroughService, launchedTasks } from "./processes.ts";
 import { at, isObject, listAt, ofType, ownFunctions, referenceOf, type Template } from "./template.ts";
 
@@ -60,28 +60,25 @@ export const securityChecks: readonly Check[] = [
   {
     id: "signed-url",
     rule: "a function URL answers only requests that IAM let through",
-    find: (template) =>
-      ofType(template, "AWS::Lambda::Url")
-        .filter(({ properties }) => properties["AuthType"] !== "AWS_IAM")
-        .map(({ id, properties }) => ({ resource: id, detail: `AuthType ${String(properties["AuthType"])}` })),
+    find: ofEach("AWS::Lambda::Url", ({ properties: { AuthType: type } }) =>
+      type === "AWS_IAM" ? null : `AuthType ${String(type)}`,
+    ),
   },
   {
     id: "log-retention",
     rule: "a log group says how long it keeps its lines: by default it would be for ever",
-    find: (template) =>
-      ofType(template, "AWS::Logs::LogGroup")
-        .filter(({ properties }) => typeof properties["RetentionInDays"] !== "number")
-        .map(({ id }) => ({ resource: id, detail: "no RetentionInDays" })),
+    find: ofEach("AWS::Logs::LogGroup", ({ properties }) =>
+      typeof properties["RetentionInDays"] === "number" ? null : "no RetentionInDays",
+    ),
   },
   {
     id: "zone-names",
     rule: "subnets are in zones of the stack's own region; a made-up name means that a look-up was never committed",
-    find: (template) =>
-      ofType(template, "AWS::EC2::Subnet").flatMap(({ id, properties }) => {
-        const zone = properties["AvailabilityZone"];
-        if (typeof zone !== "string" || isZoneOf(zone, at(template.Metadata, "Belfry", "Region"))) return [];
-        return [{ resource: id, detail: `AvailabilityZone ${zone}` }];
-      }),
+    find: ofEach("AWS::EC2::Subnet", ({ properties: { AvailabilityZone: zone } }, template) =>
+      typeof zone !== "string" || isZoneOf(zone, at(template.Metadata, "Belfry", "Region"))
+        ? null
+        : `AvailabilityZone ${zone}`,
+    ),
   },
 ];
 
@@ -94,10 +91,8 @@ function keysOf(properties: unknown): readonly string[] {
     .map((part) => JSON.stringify(part));
 }
 
-const resourcesOf = (statement: unknown): readonly string[] => {
-  const resource = at(statement, "Resource");
-  return (Array.isArray(resource) ? resource : [resource]).map((each) => JSON.stringify(each));
-};
+const resourcesOf = (statement: unknown): readonly string[] =>
+  [at(statement, "Resource")].flat().map((each) => JSON.stringify(each));
 
 /** Where the stack does not say its region, a name can still be none of any region. */
 function isZoneOf(zone: string, region: unknown): boolean {
@@ -130,12 +125,7 @@ function takenFor(template: Template): readonly { id: string; trust: unknown }[]
   );
 }
 
-function actionsOf(statement: unknown): readonly string[] {
-  const action = at(statement, "Action");
-  return Array.isArray(action) ? action.map(String) : [String(action)];
-}
+const actionsOf = (statement: unknown): readonly string[] => [at(statement, "Action")].flat().map(String);
 
-function namesService(statement: unknown): boolean {
-  const condition = at(statement, "Condition");
-  return isObject(condition) && at(condition, "StringEquals", "iam:PassedToService") !== undefined;
-}
+const namesService = (statement: unknown): boolean =>
+  at(statement, "Condition", "StringEquals", "iam:PassedToService") !== undefined;

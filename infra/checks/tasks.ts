@@ -1,4 +1,4 @@
-import type { Check, Finding } from "./check.ts";
+import { type Check, type Finding, ofEach } from "./check.ts";
 import {
   at,
   byId,
@@ -21,24 +21,21 @@ export const taskChecks: readonly Check[] = [
   {
     id: "stop-timeout",
     rule: "a container has 30 to 120 s between SIGTERM and SIGKILL: Fargate allows no more, a job needs no less",
-    find: (template) =>
-      ofType(template, "AWS::ECS::TaskDefinition").flatMap((task) =>
-        containers(task).flatMap((container) => {
-          const seconds = Number(at(container, "StopTimeout") ?? 0);
-          if (seconds >= stopSeconds.min && seconds <= stopSeconds.max) return [];
-          return [{ resource: task.id, detail: `StopTimeout ${seconds}` }];
-        }),
-      ),
+    find: ofEach("AWS::ECS::TaskDefinition", (task) =>
+      containers(task)
+        .map((container) => Number(at(container, "StopTimeout") ?? 0))
+        .filter((seconds) => !(seconds >= stopSeconds.min && seconds <= stopSeconds.max))
+        .map((seconds) => `StopTimeout ${seconds}`),
+    ),
   },
   {
     id: "read-only-root",
     rule: "a container writes nothing to its root file system",
-    find: (template) =>
-      ofType(template, "AWS::ECS::TaskDefinition").flatMap((task) =>
-        containers(task)
-          .filter((container) => at(container, "ReadonlyRootFilesystem") !== true)
-          .map((container) => ({ resource: task.id, detail: `container ${String(at(container, "Name"))}` })),
-      ),
+    find: ofEach("AWS::ECS::TaskDefinition", (task) =>
+      containers(task)
+        .filter((container) => at(container, "ReadonlyRootFilesystem") !== true)
+        .map((container) => `container ${String(at(container, "Name"))}`),
+    ),
   },
   {
     id: "one-architecture",
@@ -116,13 +113,11 @@ export const taskChecks: readonly Check[] = [
   {
     id: "service-start",
     rule: "a service whose task cannot start fails its deployment: without a circuit breaker CloudFormation waits for hours",
-    find: (template) =>
-      ofType(template, "AWS::ECS::Service")
-        .filter(({ properties }) => {
-          const breaker = at(properties, "DeploymentConfiguration", "DeploymentCircuitBreaker");
-          return at(breaker, "Enable") !== true || at(breaker, "Rollback") !== true;
-        })
-        .map(({ id }) => ({ resource: id, detail: "no DeploymentCircuitBreaker that rolls back" })),
+    find: ofEach("AWS::ECS::Service", ({ properties }) => {
+      const breaker = at(properties, "DeploymentConfiguration", "DeploymentCircuitBreaker");
+      const rollsBack = at(breaker, "Enable") === true && at(breaker, "Rollback") === true;
+      return rollsBack ? null : "no DeploymentCircuitBreaker that rolls back";
+    }),
   },
 ];
 
@@ -148,7 +143,6 @@ interface Starter {
   readonly tags: unknown;
 }
 
-/** What starts tasks: targets of rules, and services. */
 const starters = (template: Template): readonly Starter[] => [
   ...targets(template)
     .filter(({ target }) => at(target, "EcsParameters") !== undefined)

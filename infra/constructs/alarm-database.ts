@@ -1,11 +1,58 @@
 import { CfnDBInstance } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
 import type { Topology } from "../../src/stage/topology.ts";
-import type { AlarmChoices, Choice } from "./alarm-choices.ts";
+import type { AlarmChoices } from "./alarm-choices.ts";
 import { type AlarmMaker, awsMetric } from "./alarm-maker.ts";
+
+type Name = keyof AlarmChoices;
+type Row = readonly [id: string, metric: string, what: string, section: string];
 
 const gb = 1_073_741_824;
 const mb = 1_048_576;
+
+/** Sign-in by IAM is the first that fails where memory is short. */
+const rows: { readonly [N in Name]?: Row } = {
+  capacityPercent: ["Capacity", "ACUUtilization", "The cluster is at its largest capacity (percent)", "database-cpu"],
+  freeStoragePercent: ["Storage", "FreeStorageSpace", "The database's disk fills up (bytes)", "database-storage"],
+  fullStoragePercent: [
+    "StorageFull",
+    "FreeStorageSpace",
+    "The database's disk is nearly full and RDS did not add any (bytes)",
+    "database-storage",
+  ],
+  cpuCredits: ["Credits", "CPUCreditBalance", "The database has no CPU credits left: more is billed", "database-cpu"],
+  connectionsPercent: ["Connections", "DatabaseConnections", "Connections are nearly used up", "database-connections"],
+  freeMemoryMb: ["Memory", "FreeableMemory", "The database is short of memory (bytes)", "database-memory"],
+  swapMb: ["Swap", "SwapUsage", "The database swaps (bytes)", "database-memory"],
+  failedSignIns: ["SignIns", "IamDbAuthConnectionFailure", "Sign-ins by IAM fail", "database-sign-in"],
+  cpuPercent: ["Cpu", "CPUUtilization", "The database's CPU is busy all the time (percent)", "database-cpu"],
+  transactionIds: [
+    "TransactionIds",
+    "MaximumUsedTransactionIDs",
+    "Transaction ids run out: vacuum does not freeze rows",
+    "transaction-ids",
+  ],
+};
+
+const statistics: { readonly [N in Name]?: "Minimum" | "Average" | "Sum" } = {
+  freeStoragePercent: "Minimum",
+  fullStoragePercent: "Minimum",
+  cpuCredits: "Minimum",
+  freeMemoryMb: "Minimum",
+  capacityPercent: "Average",
+  cpuPercent: "Average",
+  failedSignIns: "Sum",
+};
+
+/** Of five minutes each. A new instance begins without credits, and the smallest earns 12 an hour. */
+const periods: { readonly [N in Name]?: number } = {
+  capacityPercent: 3,
+  cpuCredits: 48,
+  connectionsPercent: 3,
+  freeMemoryMb: 3,
+  swapMb: 3,
+  cpuPercent: 6,
+};
 
 /** Of the server that RDS made for this deployment: what ends every job when it runs out. */
 export function addDatabaseAlarms(
@@ -15,153 +62,44 @@ export function addDatabaseAlarms(
 ): void {
   const [instance] = database.node.findAll().filter((part) => part instanceof CfnDBInstance);
   if (instance === undefined) return;
-  const { dbClusterIdentifier: cluster } = instance;
+  const {
+    dbClusterIdentifier: cluster,
+    dbInstanceClass: size,
+    allocatedStorage = 0,
+    maxAllocatedStorage = 0,
+  } = instance;
   // Another instance of a cluster may be its writer tomorrow.
-  const of = cluster === undefined ? { DBInstanceIdentifier: instance.ref } : writerOf(cluster);
-  for (const row of rowsOf(instance, choices, topology)) {
-    maker.add(`Database${row.id}`, row.choice, { ...row, metric: awsMetric("AWS/RDS", row.metric, row.statistic, of) });
+  const of =
+    cluster === undefined ? { DBInstanceIdentifier: instance.ref } : { DBClusterIdentifier: cluster, Role: "WRITER" };
+  const bytes = Number(allocatedStorage) * gb;
+  const wholes: { readonly [N in Name]?: number } = {
+    freeStoragePercent: bytes,
+    fullStoragePercent: bytes,
+    connectionsPercent: topology.database.maxConnections,
+    freeMemoryMb: 100 * mb,
+    swapMb: 100 * mb,
+  };
+  const isLeftOut: { readonly [N in Name]?: boolean } = {
+    capacityPercent: size !== "db.serverless",
+    freeStoragePercent: cluster !== undefined,
+    fullStoragePercent: cluster !== undefined,
+    cpuCredits: !/^db\.t\d/.test(String(size)),
+  };
+  // RDS adds disk below a tenth, unless it did so in the last six hours or is at the limit: only then is it a person's matter.
+  const pages: ReadonlySet<Name> = new Set([
+    ...(["fullStoragePercent", "connectionsPercent", "transactionIds"] as const),
+    ...(maxAllocatedStorage * gb > bytes ? [] : (["freeStoragePercent"] as const)),
+  ]);
+  for (const [name, [id, metric, what, section]] of Object.entries(rows) as [Name, Row][]) {
+    const choice = isLeftOut[name] === true ? "none" : choices[name];
+    const statistic = statistics[name] ?? "Maximum";
+    maker.add(`Database${id}`, choice === "none" ? choice : (choice * (wholes[name] ?? 100)) / 100, {
+      metric: awsMetric("AWS/RDS", metric, statistic, of),
+      what,
+      section,
+      below: statistic === "Minimum",
+      page: pages.has(name),
+      periods: periods[name] ?? 1,
+    });
   }
 }
-
-const writerOf = (cluster: string) => ({ DBClusterIdentifier: cluster, Role: "WRITER" });
-
-interface Row {
-  readonly id: string;
-  readonly choice: Choice;
-  readonly metric: string;
-  readonly statistic: "Minimum" | "Maximum" | "Average" | "Sum";
-  readonly what: string;
-  readonly section: string;
-  readonly below?: boolean;
-  readonly page?: boolean;
-  readonly periods?: number;
-}
-
-function rowsOf(instance: CfnDBInstance, choices: AlarmChoices, { database }: Topology): readonly Row[] {
-  const isAurora = instance.dbClusterIdentifier !== undefined;
-  const isServerless = instance.dbInstanceClass === "db.serverless";
-  const isBurstable = /^db\.t\d/.test(String(instance.dbInstanceClass));
-  const storageBytes = Number(instance.allocatedStorage ?? 0) * gb;
-  return [
-    ...(isServerless ? capacity(choices) : []),
-    ...(isAurora
-      ? []
-      : storage(choices, {
-          bytes: storageBytes,
-          grows: (instance.maxAllocatedStorage ?? 0) * gb > storageBytes,
-        })),
-    ...(isBurstable ? credits(choices) : []),
-    {
-      id: "Connections",
-      choice: percentOf(choices.connectionsPercent, database.maxConnections),
-      metric: "DatabaseConnections",
-      statistic: "Maximum",
-      what: "Connections are nearly used up",
-      section: "database-connections",
-      periods: 3,
-      page: true,
-    },
-    {
-      id: "Memory",
-      choice: percentOf(choices.freeMemoryMb, 100 * mb),
-      metric: "FreeableMemory",
-      statistic: "Minimum",
-      what: "The database is short of memory (bytes)",
-      section: "database-memory",
-      periods: 3,
-      below: true,
-    },
-    ...signIns(choices),
-    {
-      id: "Cpu",
-      choice: choices.cpuPercent,
-      metric: "CPUUtilization",
-      statistic: "Average",
-      what: "The database's CPU is busy all the time (percent)",
-      section: "database-cpu",
-      periods: 6,
-    },
-    {
-      id: "TransactionIds",
-      choice: choices.transactionIds,
-      metric: "MaximumUsedTransactionIDs",
-      statistic: "Maximum",
-      what: "Transaction ids run out: vacuum does not freeze rows",
-      section: "transaction-ids",
-      page: true,
-    },
-  ];
-}
-
-/** Sign-in by IAM is the first that fails where memory is short. */
-const signIns = (choices: AlarmChoices): readonly Row[] => [
-  {
-    id: "Swap",
-    choice: percentOf(choices.swapMb, 100 * mb),
-    metric: "SwapUsage",
-    statistic: "Maximum",
-    what: "The database swaps (bytes)",
-    section: "database-memory",
-    periods: 3,
-  },
-  {
-    id: "SignIns",
-    choice: choices.failedSignIns,
-    metric: "IamDbAuthConnectionFailure",
-    statistic: "Sum",
-    what: "Sign-ins by IAM fail",
-    section: "database-sign-in",
-  },
-];
-
-/** RDS adds disk below a tenth, unless it did so in the last six hours or is at the limit: only then is it a person's matter. */
-function storage(
-  choices: AlarmChoices,
-  { bytes, grows }: { readonly bytes: number; readonly grows: boolean },
-): readonly Row[] {
-  const free = { metric: "FreeStorageSpace", statistic: "Minimum", section: "database-storage", below: true } as const;
-  return [
-    {
-      ...free,
-      id: "Storage",
-      choice: percentOf(choices.freeStoragePercent, bytes),
-      what: "The database's disk fills up (bytes)",
-      page: !grows,
-    },
-    {
-      ...free,
-      id: "StorageFull",
-      choice: percentOf(choices.fullStoragePercent, bytes),
-      what: "The database's disk is nearly full and RDS did not add any (bytes)",
-      page: true,
-    },
-  ];
-}
-
-const credits = (choices: AlarmChoices): readonly Row[] => [
-  {
-    id: "Credits",
-    choice: choices.cpuCredits,
-    metric: "CPUCreditBalance",
-    statistic: "Minimum",
-    what: "The database has no CPU credits left: more is billed",
-    section: "database-cpu",
-    below: true,
-    // A new instance begins with none, and the smallest earns 12 an hour.
-    periods: 48,
-  },
-];
-
-const capacity = (choices: AlarmChoices): readonly Row[] => [
-  {
-    id: "Capacity",
-    choice: choices.capacityPercent,
-    metric: "ACUUtilization",
-    statistic: "Average",
-    what: "The cluster is at its largest capacity (percent)",
-    section: "database-cpu",
-    periods: 3,
-  },
-];
-
-const percentOf = (choice: Choice, whole: number): Choice => (choice === "none" ? "none" : (choice * whole) / 100);

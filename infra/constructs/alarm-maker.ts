@@ -68,7 +68,6 @@ export class AlarmMaker {
   }
 }
 
-/** Of AWS's own metrics. */
 export const awsMetric = (
   namespace: string,
   metricName: string,
@@ -78,5 +77,3 @@ export const awsMetric = (
 
 export const share = (part: IMetric, whole: IMetric, expression: string): IMetric =>
   new MathExpression({ expression, usingMetrics: { part, whole }, period: fiveMinutes });
-
-export const inMilliseconds = (seconds: Choice): Choice => (seconds === "none" ? "none" : seconds * 1_000);

@@ -10,8 +10,7 @@ import { bundledRelease, type Release } from "../bundled-release.ts";
 import type { Database } from "./database.ts";
 import { Alarms } from "./alarms.ts";
 import { usualAlarms } from "./alarm-choices.ts";
-import { subscribe } from "./alarm-subscribers.ts";
-import { AlarmTopics, type Topics } from "./alarm-topics.ts";
+import { AlarmTopics, requireSubscribers, subscribe, type Topics } from "./alarm-topics.ts";
 import type { BelfryProps } from "./belfry-props.ts";
 import { addBudget } from "./budget.ts";
 import { addDatabaseEvents } from "./database-events.ts";
@@ -25,7 +24,6 @@ import { Lane } from "./lane.ts";
 import { LockTable } from "./lock-table.ts";
 import { Migration } from "./migration.ts";
 import { Network } from "./network.ts";
-import { requireWhatProtectedNeeds } from "./protection.ts";
 import { SchedulerTask } from "./scheduler-task.ts";
 import { grantSealing, grantSeals, type SealKeys, sealsEnvironment } from "./seals.ts";
 import { refuseTwin, systemOf } from "./system.ts";
@@ -81,7 +79,7 @@ export class Belfry extends Construct implements IConnectable {
     this.topology = topology;
     this.system = systemOf(this, props.system);
     refuseTwin(this, (each) => each instanceof Belfry);
-    requireWhatProtectedNeeds(this, topology, props);
+    requireSubscribers(this, topology.stage, props);
     const image = props.image ?? release.image;
     const { network, database } = this.#ground(props);
     this.connections = opened(database, topology);
@@ -145,7 +143,6 @@ export class Belfry extends Construct implements IConnectable {
     finish(this, topology, props);
   }
 
-  /** What a stage stands on. */
   #ground(props: BelfryProps): { readonly network: Network; readonly database: Database } {
     const { topology, system } = this;
     const { stage, logRetentionDays } = topology;

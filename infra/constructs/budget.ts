@@ -1,8 +1,7 @@
-import { Aws } from "aws-cdk-lib";
 import { CfnBudget } from "aws-cdk-lib/aws-budgets";
-import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
+import { letPublish } from "./alarm-topics.ts";
 
 /**
  * Sends a notice to a topic once a month when the account has spent `usd`, and once when AWS foresees that it will. Of the account and not of the
@@ -12,14 +11,7 @@ import type { Construct } from "constructs";
  */
 export function addBudget(scope: Construct, topic: ITopic, usd: number): void {
   if (!(usd > 0 && Number.isFinite(usd))) throw new Error(`monthlyBudgetUsd ${usd} must be a number above 0`);
-  const added = topic.addToResourcePolicy(
-    new PolicyStatement({
-      principals: [new ServicePrincipal("budgets.amazonaws.com")],
-      actions: ["sns:Publish"],
-      resources: [topic.topicArn],
-      conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
-    }),
-  );
+  const added = letPublish("budgets", topic);
   const budget = new CfnBudget(scope, "Budget", {
     budget: { budgetType: "COST", timeUnit: "MONTHLY", budgetLimit: { amount: usd, unit: "USD" } },
     notificationsWithSubscribers: (["ACTUAL", "FORECASTED"] as const).map((notificationType) => ({

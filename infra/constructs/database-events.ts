@@ -1,8 +1,7 @@
-import { Aws } from "aws-cdk-lib";
-import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { CfnDBInstance, CfnEventSubscription } from "aws-cdk-lib/aws-rds";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
+import { letPublish } from "./alarm-topics.ts";
 
 const eventCategories = [
   "availability",
@@ -21,14 +20,7 @@ const eventCategories = [
 export function addDatabaseEvents(scope: Construct, database: Construct, topic: ITopic): void {
   const instances = database.node.findAll().filter((part) => part instanceof CfnDBInstance);
   if (instances.length === 0) return;
-  topic.addToResourcePolicy(
-    new PolicyStatement({
-      principals: [new ServicePrincipal("events.rds.amazonaws.com")],
-      actions: ["sns:Publish"],
-      resources: [topic.topicArn],
-      conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
-    }),
-  );
+  letPublish("events.rds", topic);
   const subscription = new CfnEventSubscription(scope, "DatabaseEvents", {
     snsTopicArn: topic.topicArn,
     sourceType: "db-instance",

@@ -3,7 +3,7 @@ import type { Code, Function } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import type { Topology } from "../../src/stage/topology.ts";
 import type { Lane } from "./lane.ts";
-import { addQueueSource } from "./queue-source.ts";
+import { addQueueSource } from "./queue.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
 export interface DeadLetterDrainProps {

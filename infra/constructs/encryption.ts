@@ -23,8 +23,6 @@ function encrypt(resource: CfnResource, keyArn: string): void {
   if (resource instanceof CfnQueue) {
     resource.sqsManagedSseEnabled = undefined;
     resource.kmsMasterKeyId = keyArn;
-  } else if (resource instanceof CfnLogGroup) {
-    resource.kmsKeyId = keyArn;
   } else if (resource instanceof CfnGlobalTable) {
     resource.addPropertyOverride("SSESpecification", { SSEEnabled: true, SSEType: "KMS" });
     resource.addPropertyOverride("Replicas.0.SSESpecification.KMSMasterKeyId", keyArn);
@@ -33,13 +31,14 @@ function encrypt(resource: CfnResource, keyArn: string): void {
     resource.bucketEncryption = {
       serverSideEncryptionConfiguration: [{ bucketKeyEnabled: true, serverSideEncryptionByDefault }],
     };
-  } else if (resource instanceof CfnDBCluster) {
-    resource.kmsKeyId = keyArn;
-  } else if (resource instanceof CfnDBInstance && resource.dbClusterIdentifier === undefined) {
-    // An instance of a cluster has the cluster's.
+  } else if (resource instanceof CfnLogGroup || resource instanceof CfnDBCluster || isAlone(resource)) {
     resource.kmsKeyId = keyArn;
   }
 }
+
+/** An instance of a cluster has the cluster's key. */
+const isAlone = (resource: CfnResource): resource is CfnDBInstance =>
+  resource instanceof CfnDBInstance && resource.dbClusterIdentifier === undefined;
 
 /** https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html and SQS's "Configure KMS permissions for AWS services". */
 function serviceStatements(): readonly PolicyStatement[] {

@@ -1,11 +1,10 @@
-import { CfnParameter } from "aws-cdk-lib";
 import { type ISecurityGroup, SecurityGroup } from "aws-cdk-lib/aws-ec2";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import type { DeployedStage } from "../../src/stage/deployed-api.ts";
 import type { Database } from "./database.ts";
-import { type Network, parameterPath } from "./network.ts";
+import { type Network, teamParameter } from "./network.ts";
 
 /** A field that is left out is read from an SSM parameter of the account, so that no account's ids are in the code. @beta */
 export interface ExistingDatabaseProps {
@@ -35,11 +34,7 @@ export class ExistingDatabase extends Construct implements Database {
   ) {
     super(scope, id);
     this.verifyCertificate = props.verifyCertificate ?? true;
-    const parameter = (name: string, type: string): string =>
-      new CfnParameter(this, name.replaceAll("-", ""), {
-        type: `AWS::SSM::Parameter::Value<${type}>`,
-        default: parameterPath(props, name),
-      }).valueAsString;
+    const parameter = (name: string, type: string): string => teamParameter(this, props, name, type);
     this.#secret =
       props.secret ?? Secret.fromSecretCompleteArn(this, "Secret", parameter("database-secret-arn", "String"));
     this.clients =

@@ -1,22 +1,16 @@
-import { Duration, Stack, Validations } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import { type IVpc, Port, SecurityGroup } from "aws-cdk-lib/aws-ec2";
 import {
   type ContainerImage,
-  CpuArchitecture,
   FargateService,
-  FargateTaskDefinition,
+  type FargateTaskDefinition,
   type ICluster,
-  LogDriver,
-  OperatingSystemFamily,
   PropagatedTagSource,
 } from "aws-cdk-lib/aws-ecs";
-import { Role } from "aws-cdk-lib/aws-iam";
 import type { Function } from "aws-cdk-lib/aws-lambda";
-import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { DnsRecordType, PrivateDnsNamespace } from "aws-cdk-lib/aws-servicediscovery";
 import { Construct } from "constructs";
-import { imageAuthorities } from "./scheduler-task.ts";
-import { forOurOwn } from "./service-principal.ts";
+import { armTask, databaseVariables } from "./arm-task.ts";
 import type { FunctionShare } from "./vpc-function.ts";
 
 /** The outside targets of a stage's apps, where a stage has apps that only play with some. */
@@ -116,20 +110,15 @@ export class Fakes extends Construct {
 
   #taskDefinition({ share, stage, api }: TaskParts): FargateTaskDefinition {
     const { database, logRetentionDays } = share;
-    const task = new FargateTaskDefinition(this, "Task", {
+    const task = armTask(this, {
       cpu: 512,
       memoryLimitMiB: 1_024,
-      taskRole: new Role(this, "TaskRole", { assumedBy: forOurOwn("tasks") }),
-      runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
       volumes: [{ name: "state" }],
-    });
-    const container = task.addContainer("Targets", {
+      container: "Targets",
       image: this.#props.image,
       command: [this.#props.command],
       environment: {
-        AWS_REGION: Stack.of(this).region,
-        ...(database.verifyCertificate ? { BELFRY_DATABASE_CA: imageAuthorities } : {}),
-        ...database.environment,
+        ...databaseVariables(database),
         BELFRY_STAGE: stage,
         BELFRY_POOL_SIZE: "3",
         BELFRY_HOME: state,
@@ -139,26 +128,12 @@ export class Fakes extends Construct {
         TIME_CAPSULE_AFTER_MINUTES: "15",
       },
       stopTimeout: Duration.seconds(30),
-      readonlyRootFilesystem: true,
       // The rules of a release wait for a service that is well: by then the seeds have run and all targets serve.
       healthCheck: { command: ["CMD-SHELL", `test -e ${state}/ready`], startPeriod: Duration.minutes(2) },
-      logging: LogDriver.awsLogs({
-        streamPrefix: "targets",
-        logGroup: new LogGroup(this, "Log", { retention: logRetentionDays }),
-      }),
+      streamPrefix: "targets",
+      logRetentionDays,
     });
-    container.addMountPoints({ containerPath: state, sourceVolume: "state", readOnly: false });
-    acknowledge(task);
+    task.defaultContainer?.addMountPoints({ containerPath: state, sourceVolume: "state", readOnly: false });
     return task;
   }
-}
-
-function acknowledge(task: FargateTaskDefinition): void {
-  Validations.of(task).acknowledge(
-    {
-      id: "AwsSolutions-ECS2",
-      reason: "None of these variables is a secret: passwords are fetched or signed at run time.",
-    },
-    { id: "AwsSolutions-IAM5[Resource::*]", reason: "ecr:GetAuthorizationToken takes no resource." },
-  );
 }

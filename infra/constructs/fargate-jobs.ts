@@ -1,24 +1,16 @@
-import { Duration, Lazy, Stack, Validations } from "aws-cdk-lib";
-import {
-  type ContainerImage,
-  CpuArchitecture,
-  FargateTaskDefinition,
-  type ICluster,
-  LogDriver,
-  OperatingSystemFamily,
-} from "aws-cdk-lib/aws-ecs";
+import { Duration, Lazy, Stack } from "aws-cdk-lib";
+import type { ContainerImage, FargateTaskDefinition, ICluster } from "aws-cdk-lib/aws-ecs";
 import { Rule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { type IRole, Role } from "aws-cdk-lib/aws-iam";
 import type { Code, Function } from "aws-cdk-lib/aws-lambda";
 import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
-import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { JobTaskTopology } from "../../src/stage/topology.ts";
+import { armTask, databaseVariables } from "./arm-task.ts";
 import type { Lane } from "./lane.ts";
 import { deadLetterQueue } from "./queue.ts";
-import { imageAuthorities } from "./scheduler-task.ts";
 import { forOurOwn } from "./service-principal.ts";
 import { grantTaskStart, grantTaskStop } from "./task-rights.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
@@ -137,36 +129,16 @@ function taskDefinition(
   { jobTask, share, image, poolSize }: FargateJobsProps,
 ): FargateTaskDefinition {
   const { database, environment, logRetentionDays } = share;
-  const task = new FargateTaskDefinition(scope, "Task", {
+  return armTask(scope, {
     cpu: jobTask.cpu,
     memoryLimitMiB: jobTask.memoryMb,
-    taskRole: new Role(scope, "TaskRole", { assumedBy: forOurOwn("tasks") }),
-    runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
-  });
-  task.addContainer(containerName, {
+    container: containerName,
     image,
     // Each launch names its job and attempt; without them it only prints its usage.
     command: ["run-job"],
-    environment: {
-      AWS_REGION: Stack.of(scope).region,
-      BELFRY_POOL_SIZE: String(poolSize),
-      ...(database.verifyCertificate ? { BELFRY_DATABASE_CA: imageAuthorities } : {}),
-      ...database.environment,
-      ...environment,
-    },
+    environment: { BELFRY_POOL_SIZE: String(poolSize), ...databaseVariables(database), ...environment },
     stopTimeout: Duration.seconds(jobTask.stopTimeoutSeconds),
-    readonlyRootFilesystem: true,
-    logging: LogDriver.awsLogs({
-      streamPrefix: "job",
-      logGroup: new LogGroup(scope, "Log", { retention: logRetentionDays }),
-    }),
+    streamPrefix: "job",
+    logRetentionDays,
   });
-  Validations.of(task).acknowledge(
-    {
-      id: "AwsSolutions-ECS2",
-      reason: "None of these variables is a secret: passwords are fetched or signed at run time.",
-    },
-    { id: "AwsSolutions-IAM5[Resource::*]", reason: "ecr:GetAuthorizationToken takes no resource." },
-  );
-  return task;
 }

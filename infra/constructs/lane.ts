@@ -12,8 +12,7 @@ import type { LaneTopology, Topology } from "../../src/stage/topology.ts";
 import { grantUse } from "./encryption.ts";
 import { LanePrincipal } from "./lane-principal.ts";
 import { grantRead, grantSecret, secretsVariable } from "./lane-settings.ts";
-import { deadLetterQueue, encryptedQueue } from "./queue.ts";
-import { addQueueSource } from "./queue-source.ts";
+import { addQueueSource, deadLetterQueue, encryptedQueue } from "./queue.ts";
 import { type FunctionShare, VpcFunction } from "./vpc-function.ts";
 
 export interface LaneQueuesProps {

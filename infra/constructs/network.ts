@@ -129,21 +129,21 @@ function zonesByRegion(scope: Construct): { maxAzs: number } {
 }
 
 /** Of what the team has and no code names, an SSM parameter each. */
-export const parameterPath = ({ system, stage }: DeployedStage, name: string): string =>
-  `/belfry/${system}/${stage}/${name}`;
+export const teamParameter = (scope: Construct, { system, stage }: DeployedStage, name: string, type: string): string =>
+  new CfnParameter(scope, name.replaceAll("-", ""), {
+    type: `AWS::SSM::Parameter::Value<${type}>`,
+    default: `/belfry/${system}/${stage}/${name}`,
+  }).valueAsString;
 
 function existingVpc(scope: Construct, network: OthersNetwork, deployed: DeployedStage): IVpc {
   if (network.kind === "existing") return network.vpc;
-  const parameter = (name: string, type: string): string =>
-    new CfnParameter(scope, name.replaceAll("-", ""), {
-      type: `AWS::SSM::Parameter::Value<${type}>`,
-      default: parameterPath(deployed, name),
-    }).valueAsString;
   const vpc = Vpc.fromVpcAttributes(scope, "Vpc", {
     // Subnets and security group say where things run; no resource names the VPC itself.
     vpcId: "by-reference",
     availabilityZones: [Fn.select(0, Fn.getAzs()), Fn.select(1, Fn.getAzs())],
-    privateSubnetIds: ["subnet-a", "subnet-b"].map((name) => parameter(name, "AWS::EC2::Subnet::Id")),
+    privateSubnetIds: ["subnet-a", "subnet-b"].map((name) =>
+      teamParameter(scope, deployed, name, "AWS::EC2::Subnet::Id"),
+    ),
   });
   for (const subnet of vpc.privateSubnets) {
     // Route tables are the team's own too; nothing here adds a route.

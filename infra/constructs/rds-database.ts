@@ -7,8 +7,8 @@ import { Construct } from "constructs";
 import { vacuumSettings } from "../server-settings.ts";
 import type { Database, DatabaseAccess } from "./database.ts";
 import type { Network } from "./network.ts";
-import { isStackProtected } from "./protection.ts";
 import { type ServerWindows, windowsOf } from "./server-windows.ts";
+import { isStackProtected } from "./system.ts";
 
 const databaseName = "belfry";
 /** The roles in Postgres of the migration, of processes with handlers and of the API. They prove themselves by IAM and have no password. */
@@ -36,7 +36,6 @@ export interface ServerProps extends ServerWindows {
   readonly administrator?: "iam" | "secret";
 }
 
-/** What the maker of the server gets. */
 export interface ServerPlace {
   readonly securityGroups: string[];
   readonly databaseName: string;
@@ -89,7 +88,10 @@ export class RdsDatabase extends Construct implements Database {
     const { host, resourceId, secretArn } = make(this, {
       securityGroups: [groups.server.securityGroupId],
       databaseName,
-      shared: sharedProps(settings, { subnets: subnets.ref, isProtected: isProtected(this, settings) }),
+      shared: sharedProps(settings, {
+        subnets: subnets.ref,
+        isProtected: settings.deletionProtection ?? isStackProtected(this),
+      }),
       parameters: parametersFor(maxConnections),
     });
     const where = `${host}:${port}/${databaseName}`;
@@ -152,9 +154,6 @@ function accessGroups(
   server.connections.allowFrom(clients, Port.tcp(port), "Processes of Belfry");
   return { server, clients };
 }
-
-const isProtected = (scope: Construct, { deletionProtection }: ServerProps): boolean =>
-  deletionProtection ?? isStackProtected(scope);
 
 const sharedProps = (
   settings: ServerProps,

@@ -1,23 +1,20 @@
-import { Duration, Lazy, Stack, Validations } from "aws-cdk-lib";
+import { Duration, Lazy, Stack } from "aws-cdk-lib";
 import {
   type ContainerImage,
-  CpuArchitecture,
   FargateService,
-  FargateTaskDefinition,
+  type FargateTaskDefinition,
   type ICluster,
   type ITaskDefinition,
-  LogDriver,
-  OperatingSystemFamily,
   PropagatedTagSource,
 } from "aws-cdk-lib/aws-ecs";
 import { CfnRule, Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { EcsTask, type TaskEnvironmentVariable } from "aws-cdk-lib/aws-events-targets";
 import { type IRole, PolicyStatement, Role } from "aws-cdk-lib/aws-iam";
-import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { onDemandMinutes, type SchedulerKind } from "../../src/stage/stages.ts";
 import type { ScheduleWakeTopology, Topology, WakeTopology } from "../../src/stage/topology.ts";
+import { armTask, databaseVariables } from "./arm-task.ts";
 import type { Database } from "./database.ts";
 import type { Lane } from "./lane.ts";
 import { grantRead, secretsVariable } from "./lane-settings.ts";
@@ -40,13 +37,9 @@ export interface SchedulerTaskProps {
   readonly lanes: readonly Lane[];
 }
 
-/** Where the Dockerfile puts the authorities of RDS. */
-export const imageAuthorities = "/app/rds-ca.pem";
-
 /** The Fargate task that makes passes, and the rules that wake it. A wake that could not start one is kept in a queue. */
 export class SchedulerTask extends Construct {
   readonly role: IRole;
-  /** What starts tasks. */
   readonly starters: readonly Construct[];
   /** Those of each minute's pass, without those of single schedules and the one on demand. */
   readonly wakes: readonly Rule[];
@@ -114,7 +107,6 @@ function addService(
   });
 }
 
-/** The task publishes the events of the stage. */
 function grantPutEvents(role: IRole, scope: Construct, bus: string): void {
   const named = { service: "events", resource: "event-bus", resourceName: bus };
   const resource = bus.startsWith("arn:") ? bus : Stack.of(scope).formatArn(named);
@@ -124,42 +116,19 @@ function grantPutEvents(role: IRole, scope: Construct, bus: string): void {
 const containerName = "Pass";
 
 function taskDefinition(scope: Construct, props: SchedulerTaskProps): FargateTaskDefinition {
-  const { cpu, memoryMb, stopTimeoutSeconds } = props.topology.schedulerTask;
-  const { database, kind } = props;
-  const task = new FargateTaskDefinition(scope, "Task", {
+  const { topology, database, kind, image, environment } = props;
+  const { cpu, memoryMb, stopTimeoutSeconds } = topology.schedulerTask;
+  return armTask(scope, {
     cpu,
     memoryLimitMiB: memoryMb,
-    taskRole: new Role(scope, "TaskRole", { assumedBy: forOurOwn("tasks") }),
-    // The architecture of the functions and of the image too: another one fails only when it starts.
-    runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
-  });
-  task.addContainer(containerName, {
-    image: props.image,
+    container: containerName,
+    image,
     command: [kind === "service" ? "serve" : "pass"],
-    environment: {
-      AWS_REGION: Stack.of(scope).region,
-      ...(database.verifyCertificate ? { BELFRY_DATABASE_CA: imageAuthorities } : {}),
-      ...database.environment,
-      ...props.environment,
-      ...webhookEnvironment(scope, props.topology),
-    },
+    environment: { ...databaseVariables(database), ...environment, ...webhookEnvironment(scope, topology) },
     stopTimeout: Duration.seconds(stopTimeoutSeconds),
-    readonlyRootFilesystem: true,
-    logging: LogDriver.awsLogs({
-      streamPrefix: "pass",
-      logGroup: new LogGroup(scope, "Log", {
-        retention: props.topology.logRetentionDays,
-      }),
-    }),
+    streamPrefix: "pass",
+    logRetentionDays: topology.logRetentionDays,
   });
-  Validations.of(task).acknowledge(
-    {
-      id: "AwsSolutions-ECS2",
-      reason: "None of these variables is a secret: passwords are fetched or signed at run time.",
-    },
-    { id: "AwsSolutions-IAM5[Resource::*]", reason: "ecr:GetAuthorizationToken takes no resource." },
-  );
-  return task;
 }
 
 /** Where events are posted, and where the secret that signs them is kept. */

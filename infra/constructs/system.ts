@@ -8,6 +8,8 @@ export function outermostStack(scope: Construct): Stack {
   return stack.nestedStackParent === undefined ? stack : outermostStack(stack.nestedStackParent);
 }
 
+export const isStackProtected = (scope: Construct): boolean => outermostStack(scope).terminationProtection;
+
 /** @throws Error where the name could not be in a metric or a path. */
 export function systemOf(scope: Construct, given: string | undefined): string {
   const name = given ?? outermostStack(scope).stackName;

@@ -70,7 +70,6 @@ export function grantTaskStop(role: IRole, cluster: ICluster): void {
   acknowledgeTasks(role, cluster);
 }
 
-/** Every task of a cluster, as an ARN. */
 const tasksOf = ({ clusterName }: ICluster): string =>
   `arn:${Aws.PARTITION}:ecs:${Aws.REGION}:${Aws.ACCOUNT_ID}:task/${clusterName}/*`;
 

@@ -14,7 +14,6 @@ import { Construct } from "constructs";
 import type { Database, DatabaseAccess } from "./database.ts";
 import type { Network } from "./network.ts";
 
-/** What every function of a deployment shares. */
 export interface FunctionShare {
   readonly network: Network;
   readonly database: Database;

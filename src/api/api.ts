@@ -157,7 +157,6 @@ export function endpointsOf(options: ApiOptions) {
 }
 
 type Operation = ReturnType<typeof endpointsOf>[number];
-/** The ids of all operations. */
 export type OperationName = Operation["name"];
 /** What an operation answers with as JSON, under any of its statuses. */
 export type ReplyOf<N extends OperationName> = Reply<Extract<Operation, { readonly name: N }>>;

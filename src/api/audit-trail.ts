@@ -3,7 +3,6 @@ import type { AuditRow } from "../insight/audit.ts";
 import type { Log } from "../machine/ports.ts";
 import { coalesceCalls } from "./gathered.ts";
 
-/** One change as it was asked for. */
 export interface AuditedChange extends Omit<AuditRow, "detail"> {
   readonly body: unknown;
 }
@@ -11,9 +10,8 @@ export interface AuditedChange extends Omit<AuditRow, "detail"> {
 export interface AuditTrail {
   /**
    * Resolves when the row is written. A row that cannot be written is logged, since the change has happened.
-   * `unless`: nothing was read or changed, so there is no row.
    */
-  note(change: AuditedChange, options?: { readonly unless: boolean }): Promise<void>;
+  note(change: AuditedChange): Promise<void>;
 }
 
 /** The part of a body that the row keeps: the request, without large payloads. */
@@ -32,8 +30,7 @@ export function createAuditTrail(options: {
     return rows.map(() => undefined);
   });
   return {
-    async note({ body, ...change }, { unless } = { unless: false }) {
-      if (unless) return;
+    async note({ body, ...change }) {
       try {
         kept ??= await options.key();
         const detail = shortened(withoutPayloads(body, kept));

@@ -13,7 +13,6 @@ export interface Caller {
   readonly scope?: Scope;
 }
 
-/** What a stage says about its callers. */
 export interface Rights {
   readonly operators?: readonly string[];
   readonly revealers?: readonly string[];

@@ -32,7 +32,6 @@ type Replies = Readonly<Record<number, z.ZodType>>;
 export interface Endpoint<N extends string = string, R extends Replies = Replies, A extends string = string> {
   /** The operation's id: what a generated client calls it. */
   readonly name: N;
-  /** Its method and its path. */
   readonly at: A;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With its parameters as `:id`. */
@@ -124,7 +123,6 @@ function sentWith({ method, takesKey }: Endpoint, body: unknown): Sent {
   return takesKey === true ? { isWrite, key: (body as { readonly key?: string }).key ?? null } : { isWrite };
 }
 
-/** A request whose body has arrived. */
 interface Received {
   readonly caller: Caller;
   readonly body: unknown;
@@ -149,12 +147,12 @@ async function change(each: Endpoint, c: Context, request: Received, options: Mo
     answer = await each.handle(await read(each, c, request, options));
   } catch (error) {
     const refusal = error instanceof HttpProblem ? error : problemOfStore(error, sentWith(each, body));
-    const noted = audit.note({ ...row, status: refusal?.status ?? 500 }, { unless: isRefusedUnseen(refusal) });
+    const noted = isRefusedUnseen(refusal) ? null : audit.note({ ...row, status: refusal?.status ?? 500 });
     // A store that is away takes no note either: the caller must not wait for a second failure.
     if (!storeDoesNotAnswer(error)) await noted;
     throw refusal ?? error;
   }
-  const noted = audit.note({ ...row, status: answer.status }, { unless: answer.unchanged === true });
+  const noted = answer.unchanged === true ? null : audit.note({ ...row, status: answer.status });
   const [response] = await Promise.all([answered(answer, c, caller, options), noted]);
   return response;
 }

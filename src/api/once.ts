@@ -7,7 +7,6 @@ import type { ApiOptions } from "./options.ts";
 import { HttpProblem } from "./problem.ts";
 
 interface Once {
-  /** Of the operation. */
   readonly name: string;
   readonly asked: {
     readonly params?: unknown;

@@ -24,7 +24,6 @@ export const tags = [
 export const tagOf = ({ path }: Pick<Endpoint, "path">): string =>
   tags.find(([, , resources]) => resources.split(" ").includes(path.split("/")[1] ?? ""))?.[0] ?? "system";
 
-/** Of the stage that serves a document. */
 export interface Described {
   readonly version: string;
   /** Whether requests are signed; the local system takes those of this machine as they are. */
@@ -90,7 +89,6 @@ const headers = {
 const pointTo = (name: keyof typeof headers): OpenApiPart => ({ $ref: `#/components/headers/${name}` });
 const always = { "x-request-id": pointTo("RequestId"), "belfry-version": pointTo("Version") };
 
-/** What several operations share. */
 interface Shared {
   readonly schemas: Map<string, OpenApiPart>;
   readonly responses: Record<string, OpenApiPart>;

@@ -6,7 +6,6 @@ import type { Identify } from "./caller.ts";
 import type { PageFiles } from "./console.ts";
 import type { ReloadStatus } from "./saves.ts";
 
-/** What a lane was deployed with. */
 export interface LaneLimits {
   readonly name: string;
   /** Worker processes at once. */
@@ -16,7 +15,6 @@ export interface LaneLimits {
   readonly memoryMb: number;
 }
 
-/** What the API is built from. */
 export interface ApiOptions {
   readonly ports: Pick<
     Ports,

@@ -23,8 +23,10 @@ export const asInput = {
 /** As the document and the command line's help show them. */
 export interface Parameter extends OpenApiPart {
   readonly name: string;
+  readonly in: string;
   readonly description: string;
   readonly required: boolean;
+  readonly explode?: boolean;
   /** JSON Schema. */
   readonly schema: OpenApiPart;
 }

@@ -12,7 +12,6 @@ export interface Issue {
 
 interface ProblemOptions {
   readonly issues?: readonly Issue[];
-  /** Further members of the document. */
   readonly extra?: Readonly<Record<string, Json>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** The kind whose stored payload its texts may quote. Left out: they quote at most what the caller sent. */
@@ -44,7 +43,6 @@ export class HttpProblem extends Error {
   }
 }
 
-/** A request that one field makes unusable. */
 export const fieldProblem = (code: ProblemCode, path: string, message: string): HttpProblem =>
   new HttpProblem(code, `${path}: ${message}`, { issues: [{ path, message }] });
 export const invalidField = (path: string, message: string): HttpProblem =>

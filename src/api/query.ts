@@ -79,7 +79,6 @@ function readWith<T>(schema: z.ZodType<T>, value: unknown, named: (path: string)
   throw new HttpProblem("invalid-request", detail, { issues });
 }
 
-/** The members that an object of the schema may have. */
 function namesIn(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
   let field = required(schema);
   for (const name of [...path, null]) {

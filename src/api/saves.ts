@@ -1,24 +1,10 @@
-/** A save of the project's code that cannot be used, so that the code before it runs on. */
-export interface RejectedSave {
-  /** Its name. */
-  readonly file: string;
-  /** `file:line  what is wrong and how to fix it`, or all problems of the definitions. */
-  readonly problem: string;
-  readonly at: string;
-}
+import type { HealthReply } from "./shape/schedule.ts";
 
-/** Which of the project's code runs in a local system. */
-export interface RunningCode {
-  /** Twelve digits of a hash of its modules. */
-  readonly version: string;
-  readonly since: string;
-  /** What runs it, for people: `scheduler`, `API`, `lane default`. */
-  readonly parts: readonly string[];
-  /** Whose schedules, limits and tables are installed: another version's, when its processes did not come up. */
-  readonly definitions: { readonly version: string; readonly since: string };
-  /** The newest save, while it cannot be used. */
-  readonly refused: RejectedSave | null;
-}
+type Code = NonNullable<HealthReply["code"]>;
+/** Which of the project's code runs in a local system, and in which parts, for people: `scheduler`, `API`, `lane default`. */
+export type RunningCode = Omit<Code, "parts"> & { readonly parts: readonly string[] };
+/** A save that cannot be used: `file:line  what is wrong and how to fix it`, or all problems of the definitions. */
+export type RejectedSave = NonNullable<Code["refused"]>;
 
 /** What became of the newest save, for `/health` and for the pages that are open. */
 export interface ReloadStatus {

@@ -81,11 +81,9 @@ export const outside = (why: string): HttpProblem =>
 export const kindsIn = (within: Bounds | null): readonly string[] | null =>
   within === null ? null : [...within.kinds];
 
-/** The jobs that a caller may search among. */
 export const searchWithin = (within: Bounds | null): { readonly kinds?: readonly string[] } =>
   within === null ? {} : { kinds: [...within.kinds] };
 
-/** Whether a search finds only what lies within. */
 export function isWithin({ kind, kinds }: JobSearch, within: Bounds | null): boolean {
   if (within === null) return true;
   const named = kind === undefined ? kinds : [kind];

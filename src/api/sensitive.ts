@@ -4,7 +4,6 @@ import { isGraph } from "../run/run-graph.ts";
 import type { Json } from "../machine/job.ts";
 import type { KeptMarks } from "../insight/secrecy.ts";
 
-/** What hides parts of the payloads of one kind. */
 export interface Hiding {
   hide(payload: unknown): unknown;
 }
@@ -33,7 +32,6 @@ interface OfKind {
   readonly schema: SensitiveSchema;
 }
 
-/** What is hidden of which kind. */
 export class SensitiveKinds {
   readonly #all: readonly OfKind[];
   /** Of each kind that is known the schemas that mark something. */
@@ -57,7 +55,6 @@ export class SensitiveKinds {
     ]);
   }
 
-  /** Marks something. */
   has(kind: string): boolean {
     return (this.#kinds.get(kind)?.length ?? 0) > 0;
   }
@@ -102,7 +99,6 @@ function marksOf({ schema, seal }: JobDefinition): SensitiveSchema {
   return new SensitiveSchema(json as Marked);
 }
 
-/** A payload's schema that hides what it marks. */
 export class SensitiveSchema {
   readonly #root: Marked;
   /** Marked, or with a marked part at any depth. */
@@ -154,25 +150,15 @@ export class SensitiveSchema {
     const own = this.#described(schemas).filter((each) => this.#leading.has(each));
     if (own.length === 0 || value === null || value === undefined) return value;
     if (own.some((each) => this.#isMarked(each)) || typeof value !== "object") return hiddenText;
+    const part = (each: unknown, schemasOf: (schema: Marked) => readonly Marked[]) =>
+      this.#without(each, own.flatMap(schemasOf));
     if (Array.isArray(value)) {
       if (!own.some(isOfArray)) return hiddenText;
-      return value.map((each, index) =>
-        this.#without(
-          each,
-          own.flatMap((schema) => itemAt(schema, index)),
-        ),
-      );
+      return value.map((each, index) => part(each, (schema) => itemAt(schema, index)));
     }
     if (!own.some(isOfObject)) return hiddenText;
-    return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [
-        name,
-        this.#without(
-          each,
-          own.flatMap((schema) => memberAt(schema, name)),
-        ),
-      ]),
-    );
+    const members = Object.entries(value).map(([name, each]) => [name, part(each, (schema) => memberAt(schema, name))]);
+    return Object.fromEntries(members);
   }
 
   /** Names of members that are marked hide the members too. */

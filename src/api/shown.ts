@@ -9,7 +9,6 @@ import { insightLimits } from "../insight/insight-limits.ts";
 import { readMarks } from "../insight/secrecy.ts";
 import type { Database } from "../insight/sql-query.ts";
 
-/** A value as its caller may see it. */
 export async function shownTo({ hides }: Pick<Caller, "hides">, value: unknown, marks: Marks): Promise<unknown> {
   const kinds = hides === true ? await marks() : null;
   if (kinds !== null && !kinds.isNone) return redact(value, kinds);

@@ -9,7 +9,6 @@ export const retryAfter = { headers: { "retry-after": "2" } };
 export const storeDoesNotAnswer = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable || error instanceof UnknownOutcome || isOutOfService(error);
 
-/** What decides whether a request may be sent again. */
 export interface Sent {
   readonly isWrite: boolean;
   /** Of a write that takes one; null: it came without. */

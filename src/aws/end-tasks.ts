@@ -25,7 +25,6 @@ export async function endTasks(
   }
 }
 
-/** ARNs of tasks that have not ended. */
 async function tasksOf(client: ECSClient, cluster: string, desiredStatus: "RUNNING" | "STOPPED"): Promise<string[]> {
   const found: string[] = [];
   for await (const { taskArns = [] } of paginateListTasks({ client }, { cluster, desiredStatus })) {

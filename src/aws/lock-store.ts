@@ -35,9 +35,8 @@ export function createDynamoLockStore(options: DynamoLockStoreOptions): LockStor
   return {
     read,
     async take(name, { owner, rvn, leaseMs, overRvn }) {
-      const taken =
-        (await update(name, takeChange({ owner, rvn, leaseMs, overRvn }))) ??
-        (await readIf(read, name, (item) => item.owner === owner && item.rvn === rvn));
+      const change = takeChange({ owner, rvn, leaseMs, overRvn });
+      const taken = await update(name, change, (item) => item.owner === owner && item.rvn === rvn);
       return taken?.fence ?? null;
     },
     async renew(name, owner, fence, rvn) {
@@ -50,10 +49,7 @@ export function createDynamoLockStore(options: DynamoLockStoreOptions): LockStor
     },
     async release(name, owner, fence) {
       const change = { update: "REMOVE #owner", condition: ours, values: holder(owner, fence) };
-      const released =
-        (await update(name, change)) ??
-        (await readIf(read, name, (item) => item.owner === null && item.fence === fence));
-      return released !== null;
+      return (await update(name, change, (item) => item.owner === null && item.fence === fence)) !== null;
     },
     async raise(name, owner, to) {
       const change = {
@@ -61,9 +57,7 @@ export function createDynamoLockStore(options: DynamoLockStoreOptions): LockStor
         condition: "#owner = :owner AND #fence < :to",
         values: { ":owner": { S: owner }, ":to": { N: String(to) } },
       };
-      const raised =
-        (await update(name, change)) ?? (await readIf(read, name, (item) => item.owner === owner && item.fence === to));
-      return raised !== null;
+      return (await update(name, change, (item) => item.owner === owner && item.fence === to)) !== null;
     },
     async observe(name, { rvn, silentMs, seenAt }) {
       await update(name, {
@@ -81,26 +75,28 @@ export function createDynamoLockStore(options: DynamoLockStoreOptions): LockStor
 
 interface Items {
   read(name: string): Promise<LockItem | null>;
-  /** @returns the item after the write, or null when the condition failed. */
-  update(name: string, change: Change): Promise<LockItem | null>;
+  /** @returns the item after the write, or null when the condition failed and the item is not as it was to become. */
+  update(name: string, change: Change, isDone?: (item: LockItem) => boolean): Promise<LockItem | null>;
 }
 
 function itemsOf({ client, tableName }: DynamoLockStoreOptions): Items {
   const key = (name: string) => ({ TableName: tableName, Key: { name: { S: name } } });
+  const read: Items["read"] = async (name) => {
+    const { Item } = await named(tableName, client.send(new GetItemCommand({ ...key(name), ConsistentRead: true })));
+    return Item === undefined ? null : itemOf(Item);
+  };
   return {
-    async read(name) {
-      const { Item } = await named(tableName, client.send(new GetItemCommand({ ...key(name), ConsistentRead: true })));
-      return Item === undefined ? null : itemOf(Item);
-    },
-    async update(name, change) {
+    read,
+    async update(name, change, isDone) {
       const command = new UpdateItemCommand({ ...key(name), ...expressions(change), ReturnValues: "ALL_NEW" });
       try {
         const { Attributes } = await named(tableName, client.send(command));
         return itemOf(Attributes ?? {});
       } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return null;
-        throw error;
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
       }
+      const item = isDone === undefined ? null : await read(name);
+      return item !== null && isDone?.(item) === true ? item : null;
     },
   };
 }
@@ -141,15 +137,6 @@ function takeChange(next: { owner: string; rvn: string; leaseMs: number; overRvn
     values: { ...values, ":over": { S: next.overRvn } },
     condition: "attribute_not_exists(#owner) OR #rvn = :over",
   };
-}
-
-async function readIf(
-  read: (name: string) => Promise<LockItem | null>,
-  name: string,
-  fits: (item: LockItem) => boolean,
-): Promise<LockItem | null> {
-  const item = await read(name);
-  return item !== null && fits(item) ? item : null;
 }
 
 function itemOf(attributes: Record<string, AttributeValue>): LockItem {

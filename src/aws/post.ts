@@ -28,7 +28,6 @@ export interface Poster {
   close(): void;
 }
 
-/** Posts to one address over sockets that are kept alive. */
 export function createPoster(url: URL): Poster {
   const isSecure = url.protocol === "https:";
   const agent = new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: socketsMax });

@@ -19,12 +19,12 @@ export interface SqsQueueOptions {
  * @throws Error naming the lanes there are when a lane is unknown, or the queue when it does not exist.
  */
 export function createSqsQueue(options: SqsQueueOptions): Queue {
-  const urls = new QueueUrls(options);
+  const urlOf = queueUrls(options);
   const scale = options.timeScale ?? 1;
   return {
     async send(lane, messages) {
       const answer = await options.client.call<{ Successful?: { Id: string }[] }>("SendMessageBatch", {
-        QueueUrl: await urls.of(lane),
+        QueueUrl: await urlOf(lane),
         Entries: messages.map((message, index) => ({
           Id: String(index),
           MessageBody: encodeMessage(message),
@@ -36,7 +36,7 @@ export function createSqsQueue(options: SqsQueueOptions): Queue {
       return { failed: messages.flatMap((_, index) => (accepted.has(index) ? [] : [index])) };
     },
     async depth(lane) {
-      const counts = await queueAttributes(options.client, await urls.of(lane), [
+      const counts = await queueAttributes(options.client, await urlOf(lane), [
         "ApproximateNumberOfMessages",
         "ApproximateNumberOfMessagesNotVisible",
         "ApproximateNumberOfMessagesDelayed",
@@ -73,37 +73,25 @@ export function delaySeconds(message: Pick<OutMessage, "delayMs">, scale: number
   return scale === 1 ? Math.floor(delayMs / 1_000) : Math.floor(delayMs) / 1_000;
 }
 
-/** Looks each URL up once; a failed look-up is tried again by the next call. */
-class QueueUrls {
-  readonly #options: SqsQueueOptions;
-  readonly #known = new Map<string, Promise<string>>();
-
-  constructor(options: SqsQueueOptions) {
-    this.#options = options;
-    for (const [lane, url] of Object.entries(options.urls ?? {})) this.#known.set(lane, Promise.resolve(url));
-  }
-
-  of(lane: string): Promise<string> {
-    const known = this.#known.get(lane);
-    if (known !== undefined) return known;
-    const lookup = this.#look(lane);
-    this.#known.set(lane, lookup);
-    lookup.catch(() => this.#known.delete(lane));
-    return lookup;
-  }
-
-  async #look(lane: string): Promise<string> {
-    const { names, client } = this.#options;
+/** By lane. Looks each URL up once; a failed look-up is tried again by the next call. */
+function queueUrls({ client, names, urls = {} }: SqsQueueOptions): (lane: string) => Promise<string> {
+  const known = new Map(Object.entries(urls).map(([lane, url]) => [lane, Promise.resolve(url)]));
+  const look = async (lane: string): Promise<string> => {
     const name = typeof names === "function" ? names(lane) : nameIn(names, lane);
     try {
       return (await client.call<{ QueueUrl: string }>("GetQueueUrl", { QueueName: name })).QueueUrl;
     } catch (cause) {
       if (!(cause instanceof SqsError && cause.name === "QueueDoesNotExist")) throw cause;
-      throw new Error(`queue "${name}" of lane "${lane}" does not exist: deploy the stage, or run npx belfry dev`, {
-        cause,
-      });
+      const fix = "deploy the stage, or run npx belfry dev";
+      throw new Error(`queue "${name}" of lane "${lane}" does not exist: ${fix}`, { cause });
     }
-  }
+  };
+  return (lane) => {
+    const url = known.get(lane) ?? look(lane);
+    known.set(lane, url);
+    url.catch(() => known.delete(lane));
+    return url;
+  };
 }
 
 function nameIn(names: Readonly<Record<string, string>>, lane: string): string {

@@ -25,7 +25,6 @@ export interface TaskPlace {
   readonly assignPublicIp: boolean;
   /** Of the lane: what its handlers may do. Left out: the definition's. */
   readonly taskRole?: string | undefined;
-  /** The variables of the launching worker's lane. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -34,7 +33,6 @@ export interface EcsLauncherOptions {
   readonly place: TaskPlace;
 }
 
-/** The launcher port on ECS and Fargate. */
 export function createEcsLauncher({ client, place }: EcsLauncherOptions): Launcher {
   return {
     async launch(launch) {
@@ -145,7 +143,6 @@ const isUnknownTask = (error: unknown): boolean =>
 
 const answerMs = 2_000;
 
-/** A task as ECS names it. */
 export interface OwnTask {
   /** What comes after the last `/` of its ARN. */
   readonly id: string;

@@ -16,11 +16,9 @@ function part(text: string): string {
 export interface ApiRequest {
   readonly method: Endpoint["method"];
   readonly path: string;
-  /** JSON. */
   readonly body?: string;
 }
 
-/** Makes one request of the API. */
 export type Send = (request: ApiRequest) => Promise<Response>;
 
 /** A local system keeps its port while it replaces its API after a save, so nothing is tried again here. */
@@ -71,6 +69,22 @@ async function call<T>(url: string, send: Send, request: ApiRequest): Promise<T>
   const answer = await response.json().catch(() => null);
   if (response.ok && answer !== null) return answer as T;
   throw refused(response.status, url, answer);
+}
+
+interface Paged {
+  readonly nextCursor: string | null;
+}
+
+/** The pages of a list, as large as they may be, up to a bound: `last` then has a cursor. */
+export async function pagesOf<P extends Paged>(read: (page: Values) => Promise<P>, pagesMax: number) {
+  const limit = "500";
+  let last = await read({ limit });
+  const pages = [last];
+  while (last.nextCursor !== null && pages.length < pagesMax) {
+    last = await read({ limit, cursor: last.nextCursor });
+    pages.push(last);
+  }
+  return { pages, last };
 }
 
 function unreachable(url: string, error: unknown): CliError {

@@ -25,7 +25,6 @@ export interface ImportedQueue extends Imported {
   pages(): AsyncGenerator<readonly ForeignJob[]>;
 }
 
-/** How one queue keeps its jobs. */
 interface Source {
   readonly name: string;
   /** A row for each name and reason: `name`, `why` (null: it can move), `count`, `due`, `notes`. */
@@ -220,7 +219,6 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** What a queue says about retries. */
 function retryOf(queue: Readonly<Record<string, unknown>> | undefined): ImportedJob["options"] {
   if (queue === undefined) return {};
   const { retry_limit: limit, retry_delay: seconds, retry_backoff: doubles } = queue;

@@ -21,7 +21,6 @@ export interface ImportedJob {
 
 export interface ImportedSchedule {
   readonly id: string;
-  /** The id of the job that it starts. */
   readonly job: string;
   /** What it was: a command, or the target of a schedule. */
   readonly was: string;
@@ -46,7 +45,6 @@ const text = (value: unknown): string => JSON.stringify(value);
 const nextMax = 5;
 export const { idCharactersMax } = contractLimits;
 
-/** The next times, as they are shown. */
 export const nextOf = ({ expression, timezone, period, options }: ImportedSchedule, nowMs: number): readonly string[] =>
   (options["enabled"] === "false"
     ? []

@@ -1,5 +1,6 @@
 import { Server } from "@modelcontextprotocol/server";
 import manifest from "../../package.json" with { type: "json" };
+import type { Parameter } from "../api/parameters.ts";
 import type { ApiClient, ApiRequest } from "./client.ts";
 import { CliError } from "./exit.ts";
 
@@ -12,15 +13,6 @@ const answerCharactersMax = 100_000;
 const textCharactersMax = 4_000;
 
 type JsonSchema = Readonly<Record<string, unknown>>;
-
-interface Parameter {
-  readonly name: string;
-  readonly in: string;
-  readonly description: string;
-  readonly required: boolean;
-  readonly schema: JsonSchema;
-  readonly explode?: boolean;
-}
 
 interface Operation {
   readonly operationId: string;
@@ -65,12 +57,7 @@ export function mcpServer(
     },
   );
   server.setRequestHandler("tools/list", () => ({
-    tools: [...tools.values()].map(({ name, description, inputSchema, annotations }) => ({
-      name,
-      description,
-      inputSchema,
-      annotations,
-    })),
+    tools: [...tools.values()].map(({ request: _request, ...tool }) => tool),
   }));
   server.setRequestHandler("tools/call", async ({ params: { name, arguments: given = {} } }) => {
     const tool = tools.get(name);

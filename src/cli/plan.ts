@@ -7,11 +7,9 @@ import { synthesizedStack, type SynthesizedStack } from "./assembly.ts";
 
 /** What the deployment of a stage asks of an account. */
 export interface Plan {
-  /** Its name. */
   readonly stack: string;
   /** How many it makes. */
   readonly vpcs: number;
-  /** Elastic IPs that it makes. */
   readonly addresses: number;
   /** Names; null: the first two of the region, which CloudFormation takes. */
   readonly zones: readonly string[] | null;
@@ -23,7 +21,6 @@ export interface Plan {
   readonly buildsImage: boolean;
   /** Of each rule that starts a scheduler task. */
   readonly wakeMinutes: readonly number[];
-  /** Whether its database is worth protecting. */
   readonly mustLast: boolean;
 }
 

@@ -78,14 +78,11 @@ function networkLooks(aws: Aws, plan: Plan): readonly Look[] {
   const ofAddresses = { action: "DescribeAddresses", pattern: /\beipalloc-[0-9a-f]+\b/g } as const;
   const addresses = { ...ofAddresses, quota: ["ec2", "L-0263D0A3"], more: plan.addresses } as const;
   const { database, zones } = plan;
-  const zone: Look | null =
-    database === null
-      ? null
-      : ["zones", "name two that do in the network: zones: [...]", () => zonesFit(aws, database, zones)];
+  const zoneFix = "name two that do in the network: zones: [...]";
   return [
     ["VPCs", fix, () => room(aws, { ...ofVpcs, more: plan.vpcs })],
     ...(plan.addresses === 0 ? [] : [["Elastic IPs", fix, () => room(aws, addresses)] as const]),
-    ...(zone === null ? [] : [zone]),
+    ...(database === null ? [] : [["zones", zoneFix, () => zonesFit(aws, database, zones)] as const]),
     [
       "VPC Block Public Access",
       'take network "default", or a VPC of yours with endpoints: docs/deploy.md, What you need',

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { OperationName } from "../api/api.ts";
 import type { Endpoint } from "../api/endpoint.ts";
+import type { Parameter } from "../api/parameters.ts";
 import operations from "./operations.json" with { type: "json" };
 import { text } from "node:stream/consumers";
 import { wrongUsage } from "./exit.ts";
@@ -77,15 +78,8 @@ interface Schema {
   readonly default?: string | number;
 }
 
-/** A parameter of an operation's query. */
-export interface QueryParameter {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema. */
-  readonly schema: Readonly<Record<string, unknown>>;
-}
+export type QueryParameter = Pick<Parameter, "name" | "description" | "schema">;
 
-/** An operation of the API as a client sees it. */
 interface Operation {
   readonly method: Endpoint["method"];
   readonly path: string;

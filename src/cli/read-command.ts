@@ -5,7 +5,6 @@ import { exitCodes, Finished } from "./exit.ts";
 import type { Output, World } from "./output.ts";
 import { queryIn, type Values, withQuery } from "./query-options.ts";
 
-/** A command that asks the API one thing and shows the answer. */
 interface Reading<N extends OperationName> {
   readonly name: string;
   /** Left out at the top level, whose table has it. */

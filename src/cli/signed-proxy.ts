@@ -17,8 +17,7 @@ export interface Forwarded {
 }
 
 const bodyBytesMax = 1_048_576;
-const asked = ["accept", "content-type", "last-event-id", "if-match", "if-none-match", "idempotency-key"];
-const askedOfMcp = /^mcp-/;
+const handedOn = /^(accept|content-type|last-event-id|if-match|if-none-match|idempotency-key|mcp-.*)$/;
 /** Of one connection alone (RFC 9110 7.6.1), or of a body that has been decoded on the way. */
 const keptHere = new Set([
   "connection",
@@ -106,8 +105,10 @@ export async function startProxy(
     const answer = await forward({
       method,
       path,
-      headers: pick([...asked, ...Object.keys(request.headers).filter((name) => askedOfMcp.test(name))], (name) =>
-        request.headers[name]?.toString(),
+      headers: Object.fromEntries(
+        Object.entries(request.headers).flatMap(([name, value]) =>
+          handedOn.test(name) ? [[name, String(value)]] : [],
+        ),
       ),
       body,
     }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
@@ -139,14 +140,6 @@ function refuse(response: ServerResponse, status: number, code: string, detail: 
     })
     .end(JSON.stringify(body));
 }
-
-const pick = (names: readonly string[], of: (name: string) => string | undefined): Record<string, string> =>
-  Object.fromEntries(
-    names.flatMap((name) => {
-      const value = of(name);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
 
 /**
  * The user of the other end of a connection of this machine. Null: the system does not say. Undefined: its program has closed it, and

@@ -3,7 +3,6 @@ import { type Output, printable } from "./output.ts";
 import { spanText, wallTimeIn } from "./times.ts";
 import { wrongUsage } from "./exit.ts";
 
-/** One job for people. */
 export function jobText(job: JobDetailReply, out: Output): string {
   const facts: [string, string | null][] = [
     ["job", job.id],
@@ -56,7 +55,6 @@ export const amountOf = (count: number, noun: string): string => `${count} ${nou
 type Time = Output["time"];
 type Column = (job: JobReply, time: Time) => string;
 
-/** What `jobs list` can show of a job. */
 const columns: Readonly<Record<string, Column>> = {
   id: (job) => job.id,
   kind: (job) => job.kind,

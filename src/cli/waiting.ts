@@ -7,9 +7,8 @@ import type { Problem } from "../define/problem.ts";
 import { lasting, ownFolder } from "../postgres/migration-files.ts";
 import type { Project } from "../stage/project.ts";
 import type { Stage } from "../stage/stages.ts";
-import type { ApiClient } from "./client.ts";
+import { type ApiClient, pagesOf } from "./client.ts";
 
-const pageSize = 500;
 /** A payload that is too large for a list is asked for by itself. */
 const pagesMax = 20;
 
@@ -26,27 +25,21 @@ export interface Waiting {
 
 /** What waits in a deployed stage, and what of it these definitions could no longer run. The oldest are looked at first. */
 export async function waitingAgainst(project: Project, stage: Stage, client: ApiClient): Promise<Waiting> {
-  const jobs = await all(async (cursor) => {
-    const query = { state: "PENDING,QUEUED,RUNNING,RETRY_WAIT", sort: "oldest", ...cursor };
-    const page = await client.call("listJobs", query);
-    return { rows: page.jobs, nextCursor: page.nextCursor };
-  });
-  const runs = await all(async (cursor) => {
-    const query = { state: "RUNNING", ...cursor };
-    const page = await client.call("listRuns", query);
-    return { rows: page.runs, nextCursor: page.nextCursor };
-  });
+  const open = { state: "PENDING,QUEUED,RUNNING,RETRY_WAIT", sort: "oldest" };
+  const jobPages = await pagesOf((page) => client.call("listJobs", { ...open, ...page }), pagesMax);
+  const runPages = await pagesOf((page) => client.call("listRuns", { state: "RUNNING", ...page }), pagesMax);
+  const jobs = jobPages.pages.flatMap((page) => page.jobs);
+  const runs = runPages.pages.flatMap((page) => page.runs);
   const whole: WaitingJob[] = [];
-  for (const job of jobs.rows)
+  for (const job of jobs)
     whole.push(job.payload === null && job.payloadBytes > 4 ? await client.call("getJob", { id: job.id }) : job);
   const apps = await loadApps(project, stage);
-  const problems = await checkAgainst(apps, stage.name, { jobs: whole, runs: runs.rows });
   return {
     stage: stage.name,
-    jobs: jobs.rows.length,
-    runs: runs.rows.length,
-    isMore: jobs.isMore || runs.isMore,
-    problems,
+    jobs: jobs.length,
+    runs: runs.length,
+    isMore: jobPages.last.nextCursor !== null || runPages.last.nextCursor !== null,
+    problems: await checkAgainst(apps, stage.name, { jobs: whole, runs }),
     lasting: lastingOf(apps, await client.call("getHealth")),
   };
 }
@@ -64,23 +57,4 @@ function lastingOf(
       : [{ of: name, files: lasting(fileURLToPath(migrations), known.version) }];
   });
   return [own, ...others].filter(({ files }) => files.length > 0);
-}
-
-interface Page<T> {
-  readonly rows: readonly T[];
-  readonly nextCursor: string | null;
-}
-
-type Cursor = Readonly<Record<string, string>>;
-
-async function all<T>(read: (cursor: Cursor) => Promise<Page<T>>): Promise<{ rows: readonly T[]; isMore: boolean }> {
-  const rows: T[] = [];
-  let cursor: Cursor = {};
-  for (let count = 0; count < pagesMax; count += 1) {
-    const page = await read({ ...cursor, limit: String(pageSize) });
-    rows.push(...page.rows);
-    if (page.nextCursor === null) return { rows, isMore: false };
-    cursor = { cursor: page.nextCursor };
-  }
-  return { rows, isMore: true };
 }

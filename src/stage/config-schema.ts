@@ -22,6 +22,18 @@ const milliseconds = (min: number, max: number) =>
     .min(min, rule(`must be at least ${min} (milliseconds)`))
     .max(max, rule(`must be at most ${max} (milliseconds)`));
 
+const whole = (min: number, max: number) => {
+  const error = rule(`must be a whole number from ${min} to ${max}`);
+  return z.coerce.number(error).int(error).min(min, error).max(max, error).optional();
+};
+const matching = (form: RegExp, text: string) => z.string().regex(form, rule(text));
+const json = <T extends z.ZodType>(schema: T) => z.string().transform(parseJson).pipe(schema);
+/** By a look that says what is wrong with a text. */
+const checkedBy = (problemOf: (text: string) => string | null) => (text: string, found: z.RefinementCtx) => {
+  const message = problemOf(text);
+  if (message !== null) found.addIssue({ code: "custom", message });
+};
+
 const taskPlace = z.object(
   {
     cluster: z.string(),
@@ -43,18 +55,12 @@ const sealRule =
 /** Every variable a process reads, each by itself. */
 export const variables = z.object({
   BELFRY_STAGE: z.string().default("dev"),
-  BELFRY_SYSTEM: z
-    .string()
-    .regex(systemName, rule("must be letters, digits and hyphens, beginning with a letter, at most 128"))
-    .default("belfry"),
-  DATABASE_URL: z.string(rule(addressProblem("") ?? "")).superRefine((text, found) => {
-    const message = addressProblem(text);
-    if (message !== null) found.addIssue({ code: "custom", message });
-  }),
-  AWS_REGION: z
-    .string()
-    .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, rule("must be a region, for example eu-west-1"))
-    .optional(),
+  BELFRY_SYSTEM: matching(
+    systemName,
+    "must be letters, digits and hyphens, beginning with a letter, at most 128",
+  ).default("belfry"),
+  DATABASE_URL: z.string(rule(addressProblem("") ?? "")).superRefine(checkedBy(addressProblem)),
+  AWS_REGION: matching(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region, for example eu-west-1").optional(),
   BELFRY_DUALSTACK: z.enum(["true", "false"], rule("must be true or false")).default("false"),
   AWS_ENDPOINT_URL: endpoint,
   AWS_ENDPOINT_URL_SQS: endpoint,
@@ -66,72 +72,35 @@ export const variables = z.object({
   AWS_ENDPOINT_URL_KMS: endpoint,
   AWS_ENDPOINT_URL_EVENTBRIDGE: endpoint,
   BELFRY_DATABASE_AUTH: z.enum(["password", "iam"], rule("must be password or iam")).default("password"),
-  BELFRY_DATABASE_SECRET: z
-    .string()
-    .regex(/^arn:aws[\w-]*:secretsmanager:/, rule("must be the ARN of a secret in Secrets Manager"))
-    .optional(),
+  BELFRY_DATABASE_SECRET: matching(
+    /^arn:aws[\w-]*:secretsmanager:/,
+    "must be the ARN of a secret in Secrets Manager",
+  ).optional(),
   BELFRY_DATABASE_CA: z.string().optional(),
-  BELFRY_QUEUE_URLS: z
-    .string()
-    .transform(parseJson)
-    .pipe(
-      z.record(
-        z.string(),
-        z.url(),
-        rule('must be JSON with a URL for each lane, for example {"default":"https://..."}'),
-      ),
-    )
-    .default({}),
-  BELFRY_SECRETS: z
-    .string()
-    .transform(parseJson)
-    .pipe(
-      z.record(z.string(), z.string(), rule('must be JSON with an ARN or a path for each name, {"KEY":"/prod/key"}')),
-    )
-    .default({}),
-  BELFRY_SEALS: z
-    .string()
-    .transform(parseJson)
-    .pipe(z.record(z.string(), z.string().regex(sealKey, rule(sealRule)), rule(sealRule)))
-    .default({}),
-  BELFRY_DATABASE_USD: z
-    .string()
-    .regex(/^\d{1,9}(\.\d+)?$/, rule("must be what the database costs a month in USD, for example 106.40"))
+  BELFRY_QUEUE_URLS: json(
+    z.record(z.string(), z.url(), rule('must be JSON with a URL for each lane, for example {"default":"https://..."}')),
+  ).default({}),
+  BELFRY_SECRETS: json(
+    z.record(z.string(), z.string(), rule('must be JSON with an ARN or a path for each name, {"KEY":"/prod/key"}')),
+  ).default({}),
+  BELFRY_SEALS: json(z.record(z.string(), matching(sealKey, sealRule), rule(sealRule))).default({}),
+  BELFRY_DATABASE_USD: matching(
+    /^\d{1,9}(\.\d+)?$/,
+    "must be what the database costs a month in USD, for example 106.40",
+  )
     .transform(Number)
     .optional(),
-  BELFRY_LOCK_TABLE: z
-    .string()
-    .regex(/^[\w.-]{3,255}$/, rule("must be a DynamoDB table name"))
-    .optional(),
-  BELFRY_TASKS: z.string().transform(parseJson).pipe(taskPlace).optional(),
-  BELFRY_EVENT_BUS: z
-    .string()
-    .regex(/^[\w./:-]{1,1600}$/, rule("must be the name or the ARN of an EventBridge bus"))
-    .optional(),
-  BELFRY_ARCHIVE: z
-    .string()
-    .superRefine((url, found) => {
-      const message = archivePlaceProblem(url);
-      if (message !== null) found.addIssue({ code: "custom", message });
-    })
-    .optional(),
+  BELFRY_LOCK_TABLE: matching(/^[\w.-]{3,255}$/, "must be a DynamoDB table name").optional(),
+  BELFRY_TASKS: json(taskPlace).optional(),
+  BELFRY_EVENT_BUS: matching(/^[\w./:-]{1,1600}$/, "must be the name or the ARN of an EventBridge bus").optional(),
+  BELFRY_ARCHIVE: z.string().superRefine(checkedBy(archivePlaceProblem)).optional(),
   BELFRY_EVENT_WEBHOOK: webhookAddress.optional(),
   BELFRY_EVENT_WEBHOOK_SECRET: webhookSecrets.optional(),
   BELFRY_LOG_LEVEL: z.enum(logLevels, rule(`must be one of ${logLevels.join(", ")}`)).default("info"),
   BELFRY_LOCK_LEASE_MS: milliseconds(1_000, 600_000).default(lockLimits.lockLeaseMs),
   BELFRY_PASS_MS: milliseconds(0, 840_000).default(passLimits.passMs),
-  BELFRY_POOL_SIZE: z.coerce
-    .number(rule("must be a number from 1 to 100"))
-    .int()
-    .min(1)
-    .max(100, rule("must be a number from 1 to 100"))
-    .optional(),
-  BELFRY_CELL: z.coerce
-    .number(rule("must be a whole number from 0 to 63"))
-    .int(rule("must be a whole number from 0 to 63"))
-    .min(0, rule("must be a whole number from 0 to 63"))
-    .max(63, rule("must be a whole number from 0 to 63"))
-    .optional(),
+  BELFRY_POOL_SIZE: whole(1, 100),
+  BELFRY_CELL: whole(0, 63),
   BELFRY_ON_LOCK_OUTAGE: z.enum(["postgres", "skip"], rule("must be postgres or skip")).optional(),
   BELFRY_DISPATCH_WINDOW_MS: milliseconds(0, deliveryLimits.queueDelayMsMax).optional(),
   BELFRY_APPS: z
@@ -149,10 +118,7 @@ export const variables = z.object({
     .min(1, rule("must be at least 1"))
     .max(1_000, rule("must be at most 1000"))
     .default(1),
-  BELFRY_TIME_START: z
-    .string()
-    .regex(/^([01]\d|2[0-3]):[0-5]\d$/, rule("must be HH:MM in UTC, for example 22:49"))
-    .optional(),
+  BELFRY_TIME_START: matching(/^([01]\d|2[0-3]):[0-5]\d$/, "must be HH:MM in UTC, for example 22:49").optional(),
 });
 
 function parseJson(text: string): unknown {

@@ -29,7 +29,6 @@ export function recordLoaded(): () => readonly string[] {
   return () => [...files];
 }
 
-/** What `recordLoaded` has noted so far. */
 export const loadedModules = (): LoadedModules => loaded;
 
 /**

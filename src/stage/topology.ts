@@ -61,7 +61,6 @@ export type DeadLetterTopology = Pick<
   "batchSize" | "concurrency" | "functionTimeoutSeconds" | "visibilityTimeoutSeconds"
 >;
 
-/** A rule that starts the scheduler task. */
 export interface WakeTopology {
   readonly id: string;
   readonly rateMinutes: number;
@@ -247,31 +246,8 @@ function databaseOf(
 /** Of `max_connections`: the rest is for people and what the server itself needs. */
 export const poolShareMax = 0.6;
 
-/** The relations that hold between the numbers; each was an outage somewhere when it did not. */
+/** What the numbers of a stage, its lanes and its database have to keep to together. */
 export function checkTopology(all: Topology): readonly Problem[] {
-  return [...all.lanes.flatMap(checkLane), ...checkShared(all)];
-}
-
-function checkLane(lane: LaneTopology): readonly Problem[] {
-  const problems = new ProblemList(`lane "${lane.name}"`);
-  const require = (field: keyof LaneTopology, holds: boolean, rule: string, fix: string): void => {
-    if (!holds) problems.add(field, lane[field], rule, fix);
-  };
-  const { functionTimeoutSeconds: timeout, visibilityTimeoutSeconds: visibility } = lane;
-  require("functionTimeoutSeconds", timeout <=
-    900, "must be at most 900", 'shorten the jobs\' timeouts or use runOn: "fargate"');
-  const sixTimes = `must be at least ${visibilityFactor} x the function's timeout of ${timeout} s`;
-  require("visibilityTimeoutSeconds", visibility >= visibilityFactor * timeout, sixTimes, "derive it from the timeout");
-  require("maxReceiveCount", lane.maxReceiveCount >=
-    5, "must be at least 5, or throttling kills good messages", "raise it");
-  require("retentionSeconds", lane.retentionSeconds <= 4 * daySeconds, "must be at most 4 days", "lower it");
-  const longer = "must be longer than the source's retention, because a dead letter keeps its first send time";
-  require("deadLetterRetentionSeconds", lane.deadLetterRetentionSeconds > lane.retentionSeconds, longer, "use 14 days");
-  require("concurrency", lane.concurrency >= 2, "must be at least 2, the event source mapping's minimum", "raise it");
-  return problems.found;
-}
-
-function checkShared(all: Topology): readonly Problem[] {
   const problems = new ProblemList(`stage "${all.stage}"`);
   checkSizes(problems, all);
   const { connectionsMax, maxConnections } = all.database;

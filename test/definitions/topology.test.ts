@@ -62,29 +62,6 @@ test.each<[string, (good: Topology) => Topology, string]>([
     "must be at most 6, 60 % of max_connections 10",
   ],
   [
-    "a visibility shorter than six times the function's timeout",
-    (good) => ({ ...good, lanes: good.lanes.map((lane) => ({ ...lane, visibilityTimeoutSeconds: 100 })) }),
-    "must be at least 6 x the function's timeout of 60 s",
-  ],
-  [
-    "a function beyond Lambda's limit",
-    (good) => ({
-      ...good,
-      lanes: good.lanes.map((lane) => ({ ...lane, functionTimeoutSeconds: 901, visibilityTimeoutSeconds: 5_406 })),
-    }),
-    "functionTimeoutSeconds 901 must be at most 900",
-  ],
-  [
-    "a dead-letter queue that keeps messages no longer than its source",
-    (good) => ({ ...good, lanes: good.lanes.map((lane) => ({ ...lane, deadLetterRetentionSeconds: 345_600 })) }),
-    "must be longer than the source's retention",
-  ],
-  [
-    "too few receives before the dead-letter queue",
-    (good) => ({ ...good, lanes: good.lanes.map((lane) => ({ ...lane, maxReceiveCount: 3 })) }),
-    "maxReceiveCount 3 must be at least 5",
-  ],
-  [
     "a task that is killed before it can stop",
     (good) => ({ ...good, schedulerTask: { ...good.schedulerTask, memoryMb: 4_096 } }),
     "schedulerTask.memoryMb 4096 is not sold with a cpu of 256",

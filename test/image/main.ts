@@ -12,7 +12,7 @@ import { rootCertificates } from "node:tls";
 import { promisify } from "node:util";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
-import { imageAuthorities } from "../../infra/constructs/scheduler-task.ts";
+import { imageAuthorities } from "../../infra/constructs/arm-task.ts";
 import { listenOnLoopback } from "../../src/local/services/server.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
 import { startPostgres } from "../../src/local/services/postgres.ts";

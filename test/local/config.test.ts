@@ -52,7 +52,7 @@ describe("the configuration", () => {
       "DATABASE_URL (missing) must be the address of a Postgres database: postgresql://user:password@host:port/database, with %25 for a % in the password, and %23 %2F %3A %3F %40 for # / : ? @",
       'AWS_ENDPOINT_URL "localhost" must be an http or https URL, for example http://127.0.0.1:4566',
       'BELFRY_PASS_MS "soon" must be a number of milliseconds from 0 to 840000',
-      'BELFRY_POOL_SIZE "0" must be a number from 1 to 100',
+      'BELFRY_POOL_SIZE "0" must be a whole number from 1 to 100',
     ]);
   });
 

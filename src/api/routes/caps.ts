@@ -135,10 +135,7 @@ function changedRate(
   rate: Rate | undefined,
 ): readonly SlotGroup[] | undefined {
   if (rate === undefined) return [];
-  const own = definition?.rate ?? null;
-  const group =
-    definition === undefined || own === null
-      ? null
-      : rateGate.groupOf({ id: definition.id, rate: { ...rate, key: own.key } });
+  if (definition === undefined || definition.rate === null) return undefined;
+  const group = rateGate.groupOf({ id: definition.id, rate: { ...rate, key: definition.rate.key } });
   return group === null ? undefined : [group];
 }

@@ -84,12 +84,8 @@ async function page(options: ApiOptions, filter: EventFilter, from: StreamCursor
 
 async function newest({ insight }: ApiOptions, { kind, kinds, lane, run: runId }: EventFilter) {
   const limit = streamLimits.streamSnapshotJobsMax;
-  const { jobs } = await findJobs(insight, {
-    search: { kind, kinds, lane, runId },
-    sort: "newest",
-    cursor: null,
-    limit,
-  });
+  const search = { kind, kinds, lane, runId };
+  const { jobs } = await findJobs(insight, { search, sort: "newest", cursor: null, limit });
   return [...jobs];
 }
 
@@ -153,7 +149,6 @@ export const eventPage = z
     isMore: z.boolean(),
     /** The cursor was of another database: events may be missing before these. */
     isGap: z.boolean(),
-    /** The newest jobs, when no cursor was given. */
     jobs: z.array(job).optional(),
   })
   .meta({ id: "EventPage" });

@@ -1,4 +1,11 @@
 import { z } from "zod";
+import { batchRuleOf } from "../../define/batch.ts";
+import { lockGate } from "../../admission/lock.ts";
+import { explainJob } from "../../insight/explain-job.ts";
+import { insightLimits } from "../../insight/insight-limits.ts";
+import { readSlot } from "../../insight/slots.ts";
+import { readWaiting } from "../../insight/waiting.ts";
+import { maybeIso } from "../../machine/units.ts";
 import { endPause } from "../../insight/circuits.ts";
 import { cancelJobs, retryJobs } from "../../insight/cancel-and-retry.ts";
 import type { JobId } from "../../machine/job.ts";
@@ -12,12 +19,11 @@ import { attemptDetail, jobsById, readAttempt, readRecords } from "../../insight
 import { afterCommit } from "../../run/after-commit.ts";
 import { isFinal, type State } from "../../machine/state.ts";
 import { endpoint } from "../endpoint.ts";
-import { explanationOf } from "../explained.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem, unknownJob } from "../problem.ts";
 import { id } from "../query-fields.ts";
-import { ofJob } from "../scope.ts";
-import { jobDetail, type JobDetailReply, jobExplanation } from "../shape/job.ts";
+import { type Bounds, ofJob } from "../scope.ts";
+import { jobDetail, type JobDetailReply, jobExplanation, type JobExplanationReply } from "../shape/job.ts";
 
 const jobPath = z.object({ id });
 const attemptPath = z.strictObject({
@@ -130,6 +136,27 @@ export async function readJobDetail({ insight }: ApiOptions, jobId: JobId): Prom
   const found = (await jobsById(insight, [jobId], { whole: true })).get(jobId);
   if (found === undefined) throw unknownJob(jobId);
   return found;
+}
+
+/** Why a job is not running, and when it will. Null when it does not exist, or no longer. */
+async function explanationOf(
+  { ports, insight, registry }: Pick<ApiOptions, "ports" | "insight" | "registry">,
+  id: JobId,
+  within: Bounds | null,
+): Promise<JobExplanationReply | null> {
+  const job = await ports.store.job(id);
+  const [facts] = job === null ? [] : await insight.run(readWaiting, { id, most: insightLimits.placeCountedMax });
+  if (job === null || facts === undefined) return null;
+  const key = job.heldOn ?? job.slotKeys.find((each) => each.startsWith(`${lockGate.prefix}:`)) ?? null;
+  const [slot = null] = key === null ? [] : await insight.run(readSlot, { key, before: facts.heldBefore.count });
+  const batchWaitMs = batchRuleOf(registry.jobs.get(job.kind))?.waitMs ?? 0;
+  const { until, pieces, ...answer } = explainJob(job, facts, { now: facts.now, slot, batchWaitMs });
+  // A job of another scope may hold a lock that both have.
+  const ids = answer.waitsFor;
+  const holders = within === null ? [] : await insight.run(readRecords, { ids, whole: false });
+  const kinds = new Map<string, string>(holders.map((holder) => [holder.id, holder.kind]));
+  const waitsFor = ids.filter((each) => within?.kinds.has(kinds.get(each) ?? "") ?? true);
+  return { job: id, ...answer, pieces: [...pieces], waitsFor, until: maybeIso(until) };
 }
 
 /** Canceling a canceled job changes nothing and is no error. What thousands of its run do about it is not waited for. */

@@ -90,11 +90,8 @@ export function onlyPayloadMembers(query: Query, ctx: z.RefinementCtx, known: ob
   const unknown = others.filter((name) => !/^payload(\.[^.]{1,100}){1,8}$/.test(name));
   if (unknown.length > 0) ctx.addIssue({ code: "unrecognized_keys", keys: unknown, input: query });
   if (others.length - unknown.length > insightLimits.searchedPayloadsMax) {
-    ctx.addIssue({
-      code: "custom",
-      message: `at most ${insightLimits.searchedPayloadsMax} payload members`,
-      input: query,
-    });
+    const message = `at most ${insightLimits.searchedPayloadsMax} payload members`;
+    ctx.addIssue({ code: "custom", message, input: query });
   }
 }
 
@@ -113,7 +110,6 @@ interface AskedSearch extends z.infer<z.ZodObject<typeof searchFields>> {
   readonly [name: string]: unknown;
 }
 
-/** The search that a query or a body asks for. */
 export function searchOf(query: AskedSearch): JobSearch {
   const payload = Object.entries(query)
     .filter(([name]) => name.startsWith("payload."))
@@ -129,7 +125,6 @@ const countsQuery = z
   .catchall(text(1_000))
   .superRefine((query, ctx) => onlyPayloadMembers(query, ctx, otherFields));
 
-/** Jobs by filter: how many of each state, and a page of them. */
 export const searchEndpoints = (options: ApiOptions) => [
   endpoint("GET /jobs/counts", {
     name: "countJobs",

@@ -154,13 +154,8 @@ async function series(
   { minutes: back, kind, lane }: Pick<z.infer<typeof throughputQuery>, "minutes" | "kind" | "lane">,
   within: Bounds | null,
 ) {
-  return {
-    minutes: await insight.run(readMinutes, {
-      back,
-      kinds: kind === undefined ? kindsIn(within) : [kind],
-      lane: lane ?? null,
-    }),
-  };
+  const kinds = kind === undefined ? kindsIn(within) : [kind];
+  return { minutes: await insight.run(readMinutes, { back, kinds, lane: lane ?? null }) };
 }
 
 const { kindFigureHoursMax, kindFigureRowsMax } = insightLimits;

@@ -225,11 +225,8 @@ async function rerun(options: ApiOptions, wanted: JobId, request?: KeyedRequest)
     throw new HttpProblem("not-rerunnable", detail);
   }
   const keep = request && ((tx: Tx, made: RunId) => keepRequest(insight.within(tx), request, made));
-  return await rerunOf(
-    options,
-    await rerunRun({ ...ports, insight }, registry, runId(wanted), { alsoWrites: keep }),
-    201,
-  );
+  const made = await rerunRun({ ...ports, insight }, registry, runId(wanted), { alsoWrites: keep });
+  return await rerunOf(options, made, 201);
 }
 
 async function rerunOf(options: ApiOptions, made: string, status: 200 | 201): Promise<JsonAnswer> {

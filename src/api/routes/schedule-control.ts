@@ -72,11 +72,8 @@ function writes(options: ApiOptions) {
       async handle({ body }) {
         startableKind(registry, body.kind);
         const row = await withRefusals(createSchedule(ports, registry, body as ScheduleInput, optionsOf(options)));
-        return {
-          ...(await versioned(options, row)),
-          status: 201,
-          location: `/schedules/${encodeURIComponent(row.id)}`,
-        };
+        const location = `/schedules/${encodeURIComponent(row.id)}`;
+        return { ...(await versioned(options, row)), status: 201, location };
       },
     }),
     endpoint("PUT /schedules/:id", {
@@ -127,14 +124,11 @@ const patches = (options: ApiOptions) =>
     body: patchedScheduleBody,
     hasVersion: true,
     replies: { 200: schedule },
-    handle: async ({ params, body, request }) =>
-      await versioned(
-        options,
-        await withRefusals(
-          patchSchedule(options, params.id, body, wantedVersions(request).ifVersions),
-          body.payload === undefined ? kindOf(options, params.id) : undefined,
-        ),
-      ),
+    async handle({ params: { id }, body, request }) {
+      const patched = patchSchedule(options, id, body, wantedVersions(request).ifVersions);
+      const quotes = body.payload === undefined ? kindOf(options, id) : undefined;
+      return await versioned(options, await withRefusals(patched, quotes));
+    },
   });
 
 /** What it runs now: a refusal of a change that gives no payload may quote the stored one. */

@@ -9,7 +9,6 @@ import { pauseShape } from "../../insight/pause.ts";
 import { slotUse } from "../../insight/slots.ts";
 import { worker } from "../../insight/workers.ts";
 
-/** A lane: what waits, what runs, who may. */
 export const lane = z
   .object({
     name: z.string(),
@@ -19,7 +18,6 @@ export const lane = z
     waiting: count,
     running: count,
     retrying: count,
-    /** Due later. */
     scheduled: count,
     held: z.object({ slot: count, paused: count, predecessors: count }),
     /** Since the earliest due time of what waits; null when nothing waits. */

@@ -5,7 +5,6 @@ import { run, task } from "../../insight/runs.ts";
 
 export const runList = z.object({ runs: z.array(run), nextCursor: idText.nullable() }).meta({ id: "RunList" });
 
-/** A whole run with its tasks in columns. */
 export const runMap = mappedTasks
   .extend({
     run,

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { ObjectStore } from "../../insight/archive.ts";
-import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** The store of an archive. The client of S3 is loaded only where there is a bucket. */
@@ -33,13 +33,7 @@ export function folderStore(folder: string): ObjectStore {
       const path = join(folder, name);
       const beside = `${path}.${process.pid}.part`;
       await mkdir(dirname(path), { recursive: true });
-      const file = await open(beside, "w");
-      try {
-        await file.writeFile(body);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
+      await writeFile(beside, body, { flush: true });
       await rename(beside, path);
       await syncFolder(dirname(path));
     },
@@ -49,10 +43,6 @@ export function folderStore(folder: string): ObjectStore {
 
 /** A new name survives a power cut only when its folder is synced too. */
 async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(folder, "r");
+  await handle.sync();
 }

@@ -1,7 +1,9 @@
 import { Command } from "commander";
 import { secondMs } from "../../machine/units.ts";
 import { findSystem, isAlive } from "../address.ts";
+import { awsEnvironment } from "../api.ts";
 import { apiClient, type ReplyOf } from "../client.ts";
+import { regionOfStage } from "../deployed.ts";
 import { exitCodes, Finished, wrongUsage } from "../exit.ts";
 import { awsAt, awsIn } from "../../aws/aws-call.ts";
 import type { Output, World } from "../output.ts";
@@ -26,7 +28,10 @@ export function doctorCommand(world: World, out: Output): Command {
       if (local === (stage !== undefined)) {
         throw wrongUsage("no-system", "say which system: --local, or --stage NAME");
       }
-      const findings = stage === undefined ? await examine(url, world) : await examineAccount(stage, world);
+      const findings =
+        stage === undefined
+          ? await examine(url, world)
+          : await examineAccount(stage, { ...world, env: awsEnvironment(world, command) });
       const ok = findings.every((finding) => finding.ok);
       out.result({ ok, findings }, () => findings.map(lineOf).join("\n"));
       if (!ok) throw new Finished(exitCodes.failure);
@@ -40,12 +45,7 @@ async function examineAccount(name: string, world: World): Promise<readonly Find
   const { env } = world;
   const project = await projectOf(world);
   const stage = stageIn(project, name).name;
-  const region = env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"];
-  if (!region) {
-    throw wrongUsage("no-region", `--stage ${stage} needs to know where it is deployed`, [
-      "set AWS_REGION, for example eu-west-1",
-    ]);
-  }
+  const region = regionOfStage(stage, env);
   const endpoint = env["AWS_ENDPOINT_URL"];
   const reach = (account: string) => (endpoint ? awsAt(endpoint, region, account) : awsIn(region, account));
   try {

@@ -37,8 +37,8 @@ export function importCommand(world: World, out: Output): Command {
     "import graphile-worker --database postgresql://... --crontab crontab --apply",
   ).option("--crontab <file>", "its schedules, which its tables do not keep");
   takeFile(crontab, world, out, (text) => {
-    const { timezone, system } = crontab.opts<{ timezone: string; system: boolean }>();
-    return importCrontab(text, { timezone, hasUsers: system });
+    const { timezone, system: hasUsers } = crontab.opts<{ timezone: string; system: boolean }>();
+    return importCrontab(text, { timezone, hasUsers });
   });
   takeFile(eventbridge, world, out, importEventBridge);
   takeQueue(pgBoss, world, out, { name: "pg-boss", schema: "pgboss", read: importPgBoss });
@@ -77,17 +77,7 @@ function takeQueue(command: Command, world: World, out: Output, { name, schema: 
     .option("--schema <name>", "of its tables", usual)
     .option("--apply", "also enqueue what waits, each job once: stop its workers before", false)
     .action(async () => {
-      const {
-        database,
-        schema,
-        apply,
-        out: target,
-      } = command.opts<{
-        database: string;
-        schema: string;
-        apply: boolean;
-        out?: string;
-      }>();
+      const { database, schema, apply, out: target } = command.opts<QueueOptions>();
       // The value is not shown: it may hold a password.
       if (!/^postgres(ql)?:\/\//.test(database))
         throw wrongUsage("bad-database", "--database must be a postgres:// URL, like postgres://user@host:5432/app");
@@ -112,6 +102,13 @@ function takeQueue(command: Command, world: World, out: Output, { name, schema: 
     });
 }
 
+interface QueueOptions {
+  readonly database: string;
+  readonly schema: string;
+  readonly apply: boolean;
+  readonly out?: string;
+}
+
 interface Showing {
   readonly world: World;
   readonly out: Output;
@@ -122,13 +119,10 @@ interface Showing {
 function show(imported: Imported, { world, out, target, more = {} }: Showing): void {
   const code = moduleOf(imported);
   if (target !== undefined) onFile(target, () => writeFileSync(resolve(world.folder, target), code, { flag: "wx" }));
-  const schedules = imported.schedules.map((each) => ({
-    id: each.id,
-    was: each.was,
-    timezone: each.timezone,
-    notes: each.notes,
-    next: nextOf(each, Date.now()),
-  }));
+  const schedules = imported.schedules.map((each) => {
+    const { id, was, timezone, notes } = each;
+    return { id, was, timezone, notes, next: nextOf(each, Date.now()) };
+  });
   for (const { id, next } of schedules) out.note(`${id}: ${next.join(", ") || "has no next time"}`);
   for (const { what, why } of imported.refused) out.note(printable(`left out: ${what}: ${why}`));
   const shown = { schedules, refused: imported.refused, ...more, code };

@@ -18,7 +18,7 @@ import {
 import { showEnd, waitForEnd, type WaitOptions, withWait } from "../wait.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseDuration } from "../../calendar/duration.ts";
-import type { ApiClient } from "../client.ts";
+import { type ApiClient, pagesOf } from "../client.ts";
 import { commandOf } from "../read-command.ts";
 
 export function jobsCommand(world: World, out: Output): Command {
@@ -181,15 +181,9 @@ export function jobsListCommand(world: World, out: Output): Command {
 
 async function read(client: ApiClient, options: ListOptions): Promise<JobListReply> {
   const query = { ...queryIn("listJobs", options), ...sinceOf(options), ...membersOf(options, "payload.") };
-  const first = await client.call("listJobs", options.all === true ? { ...query, limit: "500" } : query);
-  if (options.all !== true) return first;
-  const jobs = [...first.jobs];
-  let page = first;
-  for (let pages = 1; page.nextCursor !== null && pages < pagesMax; pages += 1) {
-    page = await client.call("listJobs", { ...query, limit: "500", cursor: page.nextCursor });
-    jobs.push(...page.jobs);
-  }
-  return { ...page, jobs };
+  if (options.all !== true) return await client.call("listJobs", query);
+  const { pages, last } = await pagesOf((page) => client.call("listJobs", { ...query, ...page }), pagesMax);
+  return { ...last, jobs: pages.flatMap(({ jobs }) => jobs) };
 }
 
 function sinceOf({ since }: ListOptions): Values {

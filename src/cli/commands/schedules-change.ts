@@ -10,7 +10,6 @@ import { pauseBodyOf, type PauseOptions, scheduleTable, withPauseOptions } from 
 import type { BulkReply } from "../../api/shape/bulk.ts";
 import { commandOf } from "../read-command.ts";
 
-/** The commands that change something. */
 export const changing = (world: World, out: Output): readonly Command[] => [
   create(world, out),
   update(world, out),
@@ -20,16 +19,8 @@ export const changing = (world: World, out: Output): readonly Command[] => [
   trigger(world, out),
 ];
 
-interface Given extends Record<string, unknown> {
+interface Given extends Readonly<Record<string, unknown>> {
   readonly payload?: string;
-  readonly gap?: string;
-  readonly dstOverlap?: string;
-  readonly enable?: boolean;
-  readonly disable?: boolean;
-  readonly share?: number;
-  readonly onTime?: string;
-  readonly endsWithin?: string;
-  readonly over?: string;
 }
 
 const kindHelp = "the id of the job's definition";
@@ -169,7 +160,7 @@ function confirmed(ids: readonly string[], yes: boolean | undefined, verb: strin
   }
 }
 
-interface Given {
+interface BackfillOptions {
   readonly from: string;
   readonly to: string;
   readonly pace?: string;
@@ -194,20 +185,12 @@ export function backfillCommand(world: World, out: Output): Command {
     .option("--dry-run", "say what would run and write nothing")
     .option("--force", "also before its ledger begins, by its first version")
     .option("--yes", `needed for more than ${unconfirmedMax} jobs`)
-    .action(async (id: string, given: Given, command: Command) => {
+    .action(async (id: string, given: BackfillOptions, command: Command) => {
       const { from, to, pace, force = false, dryRun = false, yes = false } = given;
-      const body = {
-        from: instantOf("--from", from),
-        to: instantOf("--to", to),
-        force,
-        ...(pace === undefined ? {} : { pace }),
-      };
+      const body = { from: instantOf("--from", from), to: instantOf("--to", to), force, pace };
       const belfry = api(world, command);
-      const planned = (await belfry.call(
-        "backfillSchedule",
-        { id },
-        { ...body, dryRun: true },
-      )) as BackfillPreviewReply;
+      const dry = { ...body, dryRun: true };
+      const planned = (await belfry.call("backfillSchedule", { id }, dry)) as BackfillPreviewReply;
       const jobs = planned.times.filter((time) => time.runs).length;
       for (const line of planned.failed) out.note(`no payload: ${line}`);
       if (dryRun) {

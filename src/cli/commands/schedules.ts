@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { NextTimesReply, ScheduleDetailReply, ScheduleReply } from "../../api/shape/schedule.ts";
+import type { ObjectiveListReply } from "../../api/routes/objectives.ts";
 import type { OccurrenceListReply } from "../../api/shape/schedule-outcome.ts";
 import type { Output, World } from "../output.ts";
 import { formatDuration } from "../../calendar/duration.ts";
@@ -7,7 +8,6 @@ import { here, pausedText, scheduleTable } from "../schedule-table.ts";
 import { type Columns, readCommand, tableOf } from "../read-command.ts";
 import { relativeTime, spanText, wallTimeIn } from "../times.ts";
 import { backfillCommand, changing } from "./schedules-change.ts";
-import { objectivesCommand } from "./objectives.ts";
 import { simulateCommand } from "./simulate.ts";
 import type { UpcomingReply } from "../../api/shape/upcoming.ts";
 
@@ -20,7 +20,7 @@ export function schedulesCommand(world: World, out: Output): Command {
     backfillCommand(world, out),
     upcomingCommand(world, out),
     simulateCommand(world, out),
-    objectivesCommand(world, out),
+    objectives(world, out),
   ];
   for (const command of all) schedules.addCommand(command);
   return schedules;
@@ -187,3 +187,40 @@ const riskText = ({ paused, capped, mayOverlap }: UpcomingReply["times"][number]
   ]
     .filter((risk) => risk !== false)
     .join("; ");
+
+const objectives = (world: World, out: Output): Command =>
+  readCommand(world, out, {
+    name: "objectives",
+    about: "what schedules promise of their times, and what is left of it",
+    example: "schedules objectives",
+    operation: "listObjectives",
+    words: { schedule: "only this schedule" },
+    text: ({ objectives: all }, { schedule }) =>
+      all.length > 0
+        ? tableOf(out, objectiveColumns, all)
+        : schedule === undefined
+          ? "no schedule that is on has an objective"
+          : `${schedule} is no schedule that is on and has an objective`,
+    notes: ({ isMore }) => [isMore && "there are more: name a schedule"],
+  });
+
+type Stand = ObjectiveListReply["objectives"][number];
+
+const percent = (share: number): string => `${Number((share * 100).toPrecision(12))} %`;
+const promised = ({ onTimeMs, endsWithinMs, share, overMs }: Stand): string =>
+  `${percent(share)} ${[
+    ...(onTimeMs === null ? [] : [`start within ${formatDuration(onTimeMs)}`]),
+    ...(endsWithinMs === null ? [] : [`are done within ${formatDuration(endsWithinMs)}`]),
+  ].join(" and ")}, over ${formatDuration(overMs)}`;
+
+const objectiveColumns: Columns<Stand> = {
+  SCHEDULE: ({ schedule }) => schedule,
+  PROMISED: promised,
+  TIMES: ({ times }) => String(times),
+  MISSED: ({ missed }) => String(missed),
+  LEFT: ({ left }) => (left < 0 ? `used up ${(1 - left).toFixed(1)}x` : percent(Number(left.toFixed(3)))),
+  BURNS: ({ fast, slow }) =>
+    [fast.burns && `fast, ${fast.rate.toFixed(1)}x`, slow.burns && `slow, ${slow.rate.toFixed(1)}x`]
+      .filter((part) => part !== false)
+      .join("; "),
+};
