@@ -7,7 +7,6 @@ import { localCaller } from "../api/caller.ts";
 import type { PageFiles } from "../api/console.ts";
 import { keptSaves, type RunningCode } from "../api/saves.ts";
 import { consoleFiles } from "../compose/console-files.ts";
-import { upkeep } from "../insight/upkeep.ts";
 import { readConfig } from "../stage/config.ts";
 import { apiServer } from "./api-listener.ts";
 import { ownProject } from "../stage/project.ts";
@@ -46,12 +45,6 @@ const server = apiServer(api.fetch, runtime.ports.random);
 // The parent process listens and hands over each connection; this begins the server's own timeouts, as `listen` would.
 server.emit("listening");
 process.on("SIGTERM", () => void stop(0));
-const ending = new AbortController();
-const upkept = upkeep(runtime, {
-  owner: `api:${process.pid}`,
-  stage: config.stage.name,
-  signal: ending.signal,
-});
 process.send?.({ say: "ready" });
 process.on("message", (said: string | { readonly running: RunningCode }, socket?: Socket) => {
   if (typeof said === "object") saves.tell(said.running);
@@ -82,13 +75,11 @@ function pageFiles(): Promise<PageFiles> {
 
 /** Answers what was asked within that time; then every connection ends, also of those that follow the events. */
 async function stop(withinMs: number): Promise<void> {
-  ending.abort();
   for (let leftMs = withinMs; leftMs > 0 && open.size > 0; leftMs -= lookMs) {
     await wait(lookMs);
     server.closeIdleConnections();
   }
   server.closeAllConnections();
-  await upkept;
   await runtime.close();
   process.exit(0);
 }

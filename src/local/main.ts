@@ -50,14 +50,16 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const screen = options.json ? jsonScreen(process.stdout) : humanScreen(process.stdout);
   const stopped = untilSignal(screen);
+  let isInterrupted = false;
+  process.once("SIGINT", () => (isInterrupted = true));
   try {
     const system = await start(options, screen);
     await follow(system, screen, stopped);
-    return exitCodes.stopped;
+    return isInterrupted ? exitCodes.interrupted : exitCodes.stopped;
   } catch (error) {
     screen.close();
     console.error(`error: ${textOf(error)}`);
-    return exitCodes.failed;
+    return isInterrupted ? exitCodes.interrupted : exitCodes.failed;
   }
 }
 

@@ -90,8 +90,17 @@ async function notePass({ store, log }: Ports, fence: Fence): Promise<void> {
   }
 }
 
-/** What these find is not urgent: an idle system looks for it less often. */
-const rested: ReadonlySet<string> = new Set(["blackouts", "removed", "prune"]);
+/** Steps whose finds are not urgent: an idle system looks less often. Those of what no definition asks for find rows of earlier code. */
+function restedOf({ jobs }: Registry): ReadonlySet<string> {
+  const kinds = [...jobs.values()];
+  const asked = {
+    turns: kinds.some(({ turns }) => turns !== null),
+    circuits: kinds.some(({ circuit }) => circuit !== null),
+    prematerialized: kinds.some(({ body }) => body.is === "fanOut" && body.materializeBeforeMs > 0),
+  };
+  const unasked = Object.entries(asked).flatMap(([step, isAsked]) => (isAsked ? [] : step));
+  return new Set(["blackouts", "removed", "prune", ...unasked]);
+}
 
 /** One pass, without taking the lock: every step is bounded, and a failed step does not stop the others. */
 export async function pass(
@@ -127,6 +136,7 @@ export async function pass(
     ["prune", () => prune(ports, { fence })],
   ];
   const counts: Record<string, number> = {};
+  const rested = restedOf(registry);
   for (const [name, step] of steps) {
     if (signal.aborted) break;
     if ((options.rests?.get(name) ?? 0) > ports.clock.elapsedMs()) continue;
