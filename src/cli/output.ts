@@ -1,4 +1,5 @@
-import Table from "cli-table3";
+import { createRequire } from "node:module";
+import type Table from "cli-table3";
 import colors from "picocolors";
 import { csv } from "../insight/csv.ts";
 import type { CliError } from "./exit.ts";
@@ -60,7 +61,9 @@ function table(
   if (!isTerminal) return [names, ...whole].map((row) => row.join("\t")).join("\n");
   const widths = fitColumns(names, whole, columns);
   const [head, left] = [names.slice(0, widths.length), names.slice(widths.length)];
-  const drawn = new Table({
+  // Not of each command's start.
+  const Drawn = createRequire(import.meta.url)("cli-table3") as typeof Table;
+  const drawn = new Drawn({
     head: head.map((name) => colors.bold(name)),
     style: { head: [], border: colors.isColorSupported ? ["dim"] : [], compact: true },
     colWidths: widths.map((width) => width + 2),

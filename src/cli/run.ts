@@ -1,10 +1,8 @@
 import { dirname } from "node:path";
 import type { CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
-import { DefinitionProblems } from "../define/problem.ts";
 import { CliError, type ExitCode, exitCodes, Finished, wrongUsage } from "./exit.ts";
 import { output, type Output, type World } from "./output.ts";
-import { thrownAt } from "../stage/thrown-at.ts";
 
 /**
  * Runs one command line (without the program's name). @returns the exit code, at once when it is interrupted: what still
@@ -58,9 +56,11 @@ const isOfCommander = (error: unknown): error is CommanderError =>
 
 /** Of the project's own code its place is what helps, of anything else its stack. */
 async function unexpected(error: unknown, { folder }: World): Promise<CliError> {
+  const { DefinitionProblems } = await import("../define/problem.ts");
   if (error instanceof DefinitionProblems) return new CliError(exitCodes.failure, "problems", error.message);
   const { findConfig } = await import("../stage/project.ts").catch(() => ({ findConfig: () => null }));
   const config = findConfig(folder);
+  const { thrownAt } = await import("../stage/thrown-at.ts");
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new CliError(
     exitCodes.failure,
