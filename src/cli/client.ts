@@ -34,7 +34,9 @@ const plainly =
   async ({ method, path, body }) => {
     const to = new URL(path, url);
     const request: typeof http = to.protocol === "https:" ? (await import("node:https")).request : http;
-    const headers = body === undefined ? {} : { "content-type": "application/json" };
+    // Without its length the body of a DELETE would be read as the next request.
+    const length = Buffer.byteLength(body ?? "");
+    const headers = body === undefined ? {} : { "content-type": "application/json", "content-length": length };
     const sent = request(to, { method, headers, signal: AbortSignal.timeout(timeoutMs) }).end(body);
     const [response] = (await once(sent, "response")) as [IncomingMessage];
     const { statusCode: status = 0 } = response;
