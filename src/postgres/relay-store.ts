@@ -78,7 +78,11 @@ async function heldOf(session: Session, keys: readonly string[]): Promise<readon
 async function wakeNext(session: Session, limit: number, fence: Fence | undefined): Promise<readonly OutboxBatch[]> {
   const { wakeKeysMax } = deliveryLimits;
   const [{ keys, behind } = { keys: [], behind: "" }] = await session.run(heldKeys, [wakeKeysMax]);
-  const rows = keys.length === 0 ? [] : await wakeRounds(session, keys, { limit, fence });
+  // Without keys `wake` would cost as much as a claim and find nothing; the fence is checked all the same.
+  const rows: readonly DispatchedRow[] =
+    keys.length === 0
+      ? await session.transaction(async () => [], fence)
+      : await wakeRounds(session, keys, { limit, fence });
   const next = rows.length >= limit ? behind : keys.length < wakeKeysMax ? "" : (keys.at(-1) ?? "");
   if (next !== behind) await session.fenced(fence, writePlace, ["wake", next]);
   return outboxOf(rows);
