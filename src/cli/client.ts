@@ -38,6 +38,8 @@ const plainly =
     const length = Buffer.byteLength(body ?? "");
     const headers = body === undefined ? {} : { "content-type": "application/json", "content-length": length };
     const sent = request(to, { method, headers, signal: AbortSignal.timeout(timeoutMs) }).end(body);
+    // Of a body that stops half way: reading it says so.
+    sent.on("error", () => undefined);
     const [response] = (await once(sent, "response")) as [IncomingMessage];
     const { statusCode: status = 0 } = response;
     return { ok: status >= 200 && status < 300, status, json: () => json(response) };
