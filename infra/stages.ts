@@ -2,7 +2,7 @@ import type { SchedulerKind } from "../src/stage/stages.ts";
 import { type AlarmChoices, spotAlarms, usualAlarms } from "./constructs/alarm-choices.ts";
 import type { Subscribers } from "./constructs/alarm-subscribers.ts";
 import type { Belfry } from "./constructs/belfry.ts";
-import { type DatabaseProps, smallDatabase } from "./constructs/database-choice.ts";
+import type { DatabaseProps } from "./constructs/database-choice.ts";
 import type { NetworkProps } from "./constructs/network.ts";
 import { connectSystems } from "./systems.ts";
 
@@ -42,7 +42,7 @@ export interface Deployment {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-const tried = { ...smallDatabase, backupDays: 1 } as const;
+const tried = { kind: "instance", backupDays: 1 } as const;
 
 const unheard = { acknowledged: "a stage to try things in: its console shows what fails" } as const;
 
@@ -80,7 +80,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
   systems: {
     // What they call has IPv4 addresses.
     network: { kind: "default", ipv4: "gateway", gateways: 1 },
-    database: smallDatabase,
+    database: { kind: "instance" },
     connect: connectSystems,
     alarms: usualAlarms,
     subscribers: unheard,
@@ -89,7 +89,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
   },
   small: {
     network: { kind: "small", ipv4: "none" },
-    database: { ...smallDatabase, onDelete: "keep" },
+    database: { kind: "instance", onDelete: "keep" },
     // The cheaper way by docs/costs.md, as for `prod`; and AWS Config, where it records, does not see a task each minute.
     scheduler: "service",
     spotPasses: true,
@@ -107,7 +107,6 @@ export const deployments: Readonly<Record<string, Deployment>> = {
       storageGb: 50,
       maxStorageGb: 500,
       multiAz: true,
-      backupDays: 7,
       onDelete: "keep",
     },
     scheduler: "service",
