@@ -266,7 +266,7 @@ const runs = (scope: Construct): readonly Construct[] =>
 function sharedEnvironment(
   belfry: Belfry,
   locks: LockTable,
-  database: DatabaseProps,
+  database: DatabaseProps | undefined,
 ): Readonly<Record<string, string>> {
   const { topology, lanes, system } = belfry;
   // A job of one lane may enqueue for any other.

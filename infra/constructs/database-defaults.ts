@@ -33,7 +33,7 @@ const word = (...words: readonly string[]): Rule => ({
   isKept: (value) => words.includes(String(value)),
 });
 const truth: Rule = { must: "be true or false", isKept: (value) => typeof value === "boolean" };
-const any: Rule = { must: "be given", isKept: () => true };
+const free: Rule = { must: "be given", isKept: () => true };
 const instanceClass: Rule = {
   must: 'be a class of RDS like "db.t4g.small"',
   isKept: (value) => typeof value === "string" && (Token.isUnresolved(value) || /^db\.[\w-]+\.[\w-]+$/.test(value)),
@@ -43,19 +43,19 @@ const storage = number(20, 65_536, 1);
 const capacity = (min: number): Rule => ({ ...number(min, 256, 0.5), isRequired: true });
 
 const server = {
-  kind: any,
-  backupWindow: any,
-  maintenanceWindow: any,
+  kind: free,
+  backupWindow: free,
+  maintenanceWindow: free,
   backupDays: number(1, 35, 1),
   deletionProtection: truth,
   onDelete: word("keep", "snapshot"),
   administrator: word("iam", "secret"),
 };
 const rules: Readonly<Record<DatabaseProps["kind"], Readonly<Record<string, Rule>>>> = {
-  instance: { ...server, instanceClass, storageGb: storage, maxStorageGb: storage, multiAz: truth, copyBackupsTo: any },
+  instance: { ...server, instanceClass, storageGb: storage, maxStorageGb: storage, multiAz: truth, copyBackupsTo: free },
   aurora: { ...server, instanceClass, readers: number(0, 15, 1), ioOptimized: truth },
   "aurora-serverless": { ...server, minCapacity: capacity(0), maxCapacity: capacity(1) },
-  existing: { kind: any, url: any, secret: any, clients: any, verifyCertificate: truth },
+  existing: { kind: free, url: free, secret: free, clients: free, verifyCertificate: truth },
 };
 
 /** @throws Error for what a program without types may give. */
