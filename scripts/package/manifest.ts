@@ -19,6 +19,9 @@ const peers = {
   esbuild: ">=0.25.0",
   "belfry-local": own.version,
 };
+/** A range: its parts ask for newer versions of one another, and beside an older one each would bring its own copy. */
+const isOfAws = (name: string): boolean => /^@(aws-sdk|smithy)\//.test(name);
+
 const shared = {
   license: own.license,
   type: "module",
@@ -38,7 +41,7 @@ export function belfryManifest(folder: string, version: string): Manifest {
     bin: own.bin,
     sideEffects: false,
     exports: { ...exportsOf(own.exports), "./package.json": "./package.json" },
-    dependencies: Object.fromEntries(names.map((name) => [name, versionOf(name)])),
+    dependencies: Object.fromEntries(names.map((name) => [name, `${isOfAws(name) ? "^" : ""}${versionOf(name)}`])),
     peerDependencies: { ...peers, "belfry-local": version },
     peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((name) => [name, { optional: true }])),
   };

@@ -50,12 +50,16 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const screen = options.json ? jsonScreen(process.stdout) : humanScreen(process.stdout);
   const stopped = untilSignal(screen);
+  let isStopped = false;
+  void stopped.then(() => (isStopped = true));
   try {
     const system = await start(options, screen);
     await follow(system, screen, stopped);
     return exitCodes.stopped;
   } catch (error) {
     screen.close();
+    // The terminal sends Ctrl-C to what sets up Postgres too: its end is no error then.
+    if (isStopped) return exitCodes.interrupted;
     console.error(`error: ${textOf(error)}`);
     return exitCodes.failed;
   }
