@@ -2,7 +2,7 @@ import type { SchedulerKind } from "../src/stage/stages.ts";
 import { type AlarmChoices, spotAlarms, usualAlarms } from "./constructs/alarm-choices.ts";
 import type { Subscribers } from "./constructs/alarm-subscribers.ts";
 import type { Belfry } from "./constructs/belfry.ts";
-import type { DatabaseProps } from "./constructs/database-choice.ts";
+import type { DatabaseProps } from "./constructs/database-defaults.ts";
 import type { NetworkProps } from "./constructs/network.ts";
 import { connectSystems } from "./systems.ts";
 

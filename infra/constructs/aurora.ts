@@ -2,7 +2,14 @@ import { RemovalPolicy, Validations } from "aws-cdk-lib";
 import { CfnDBCluster, CfnDBClusterParameterGroup, type CfnDBClusterProps, CfnDBInstance } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
 import { engineVersions } from "../engines.ts";
-import { keepWith, type Server, type ServerPlace, type ServerProps, serverReasons, type ServerSettings } from "./rds-database.ts";
+import {
+  keepWith,
+  type Server,
+  type ServerPlace,
+  type ServerProps,
+  serverReasons,
+  type ServerSettings,
+} from "./rds-database.ts";
 
 /** @beta */
 export interface AuroraServerlessProps extends ServerProps {

@@ -7,7 +7,7 @@ import type { Release } from "../bundled-release.ts";
 import type { AlarmChoices } from "./alarm-choices.ts";
 import type { Subscribers } from "./alarm-subscribers.ts";
 import type { Topics } from "./alarm-topics.ts";
-import type { DatabaseProps } from "./database-choice.ts";
+import type { DatabaseProps } from "./database-defaults.ts";
 import type { Fakes } from "./fakes.ts";
 import type { NetworkProps } from "./network.ts";
 

@@ -1,20 +1,13 @@
 import type { Construct } from "constructs";
 import { databaseUses, priceNamed, usdOf } from "../../src/insight/prices.ts";
 import type { Topology } from "../../src/stage/topology.ts";
-import { type AuroraProps, type AuroraServerlessProps, makeAurora } from "./aurora.ts";
-import { chosenDatabase } from "./database-defaults.ts";
+import { makeAurora } from "./aurora.ts";
+import { chosenDatabase, type DatabaseProps } from "./database-defaults.ts";
 import type { Database } from "./database.ts";
-import { ExistingDatabase, type ExistingDatabaseProps } from "./existing-database.ts";
+import { ExistingDatabase } from "./existing-database.ts";
 import type { Network } from "./network.ts";
 import { RdsDatabase } from "./rds-database.ts";
-import { makeInstance, type RdsInstanceProps } from "./rds-instance.ts";
-
-/** Which Postgres a deployment has. Belfry is the only user of one that it makes. @beta */
-export type DatabaseProps =
-  | ({ readonly kind: "instance" } & RdsInstanceProps)
-  | ({ readonly kind: "aurora" } & AuroraProps)
-  | ({ readonly kind: "aurora-serverless" } & AuroraServerlessProps)
-  | ({ readonly kind: "existing" } & ExistingDatabaseProps);
+import { makeInstance } from "./rds-instance.ts";
 
 export function createDatabase(
   scope: Construct,

@@ -1,8 +1,14 @@
 import { Token } from "aws-cdk-lib";
-import type { AuroraSettings } from "./aurora.ts";
-import type { DatabaseProps } from "./database-choice.ts";
+import type { AuroraProps, AuroraServerlessProps, AuroraSettings } from "./aurora.ts";
 import type { ExistingDatabaseProps } from "./existing-database.ts";
-import type { InstanceSettings } from "./rds-instance.ts";
+import type { InstanceSettings, RdsInstanceProps } from "./rds-instance.ts";
+
+/** Which Postgres a deployment has. Belfry is the only user of one that it makes. @beta */
+export type DatabaseProps =
+  | ({ readonly kind: "instance" } & RdsInstanceProps)
+  | ({ readonly kind: "aurora" } & AuroraProps)
+  | ({ readonly kind: "aurora-serverless" } & AuroraServerlessProps)
+  | ({ readonly kind: "existing" } & ExistingDatabaseProps);
 
 /** With the defaults of its kind. */
 type ChosenDatabase =
@@ -52,7 +58,14 @@ const server = {
   administrator: word("iam", "secret"),
 };
 const rules: Readonly<Record<DatabaseProps["kind"], Readonly<Record<string, Rule>>>> = {
-  instance: { ...server, instanceClass, storageGb: storage, maxStorageGb: storage, multiAz: truth, copyBackupsTo: free },
+  instance: {
+    ...server,
+    instanceClass,
+    storageGb: storage,
+    maxStorageGb: storage,
+    multiAz: truth,
+    copyBackupsTo: free,
+  },
   aurora: { ...server, instanceClass, readers: number(0, 15, 1), ioOptimized: truth },
   "aurora-serverless": { ...server, minCapacity: capacity(0), maxCapacity: capacity(1) },
   existing: { kind: free, url: free, secret: free, clients: free, verifyCertificate: truth },

@@ -3,7 +3,14 @@ import { CfnDBInstance, CfnDBParameterGroup } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
 import { engineVersions } from "../engines.ts";
 import { buffersMb, checkpointSettings } from "../server-settings.ts";
-import { keepWith, type Server, type ServerPlace, type ServerProps, serverReasons, type ServerSettings } from "./rds-database.ts";
+import {
+  keepWith,
+  type Server,
+  type ServerPlace,
+  type ServerProps,
+  serverReasons,
+  type ServerSettings,
+} from "./rds-database.ts";
 
 /** @beta */
 export interface RdsInstanceProps extends ServerProps {

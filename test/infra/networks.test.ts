@@ -1,5 +1,4 @@
-import type { DatabaseProps } from "../../infra/constructs/database-choice.ts";
-import { chosenDatabase } from "../../infra/constructs/database-defaults.ts";
+import { chosenDatabase, type DatabaseProps } from "../../infra/constructs/database-defaults.ts";
 import { windowsOf } from "../../infra/constructs/server-windows.ts";
 import { Vpc, SubnetType } from "aws-cdk-lib/aws-ec2";
 import { Cluster } from "aws-cdk-lib/aws-ecs";
@@ -245,7 +244,10 @@ test.each([
   [{ kind: "rds" }, 'database.kind is "rds": it must be one of instance, aurora, aurora-serverless, existing'],
   [{ kind: "instance", storageGB: 50 }, 'database.storageGB is no field of kind "instance": it has kind,'],
   [{ kind: "instance", storageGb: 5 }, "database.storageGb is 5: it must be a whole number from 20 to 65536"],
-  [{ kind: "instance", instanceClass: "t4g.small" }, 'database.instanceClass is "t4g.small": it must be a class of RDS'],
+  [
+    { kind: "instance", instanceClass: "t4g.small" },
+    'database.instanceClass is "t4g.small": it must be a class of RDS',
+  ],
   [{ kind: "instance", storageGb: 50, maxStorageGb: 40 }, "database.maxStorageGb is 40: it must be at least storageGb"],
   [{ kind: "instance", onDelete: "delete" }, 'database.onDelete is "delete": it must be "keep" or "snapshot"'],
   [{ kind: "aurora" }, "database.instanceClass is undefined: it must be a class of RDS"],

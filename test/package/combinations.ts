@@ -22,7 +22,10 @@ export interface Tarballs {
 export async function combinations(folder: string, tarballs: Tarballs): Promise<void> {
   const project = join(folder, "my-jobs");
   const names = Object.keys(own.exports).map((entry) => entry.replace(".", "belfry"));
-  writeFileSync(join(project, "entries.ts"), names.map((name, n) => `import * as n${n} from "${name}"; void n${n};\n`).join(""));
+  writeFileSync(
+    join(project, "entries.ts"),
+    names.map((name, n) => `import * as n${n} from "${name}"; void n${n};\n`).join(""),
+  );
   for (const [version, ...more] of compilers) {
     await step(`tsc ${version}, which reads every declaration`, async () => {
       const config = { ...olderTsconfig, include: [...olderTsconfig.include, ...more] };
