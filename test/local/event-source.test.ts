@@ -233,7 +233,7 @@ describe("the event source", () => {
     const create = (): Sandbox => ({ ...fakeSandbox(async () => null), ready: ready.promise, stop });
     const { source, pool, problems } = begin(async () => null, { create });
     await Promise.all([source.stop(), pool.stop(0)]);
-    await expect(ready.promise).rejects.toThrow();
+    await expect(ready.promise).rejects.toThrow("SIGTERM");
     expect(problems).toEqual([]);
   });
 
