@@ -1,7 +1,6 @@
 import { spotAlarms, usualAlarms } from "./constructs/alarm-choices.ts";
 import type { Belfry } from "./constructs/belfry.ts";
 import type { BelfryProps } from "./constructs/belfry-props.ts";
-import { smallDatabase } from "./constructs/database-choice.ts";
 import { connectSystems } from "./systems.ts";
 
 /** Where and how large a stage is deployed; what runs in it is in `belfry.config.ts`, under the same name. */
@@ -27,7 +26,7 @@ export interface Deployment
   readonly terminationProtection: boolean;
 }
 
-const tried = { ...smallDatabase, backupDays: 1 } as const;
+const tried = { kind: "instance", backupDays: 1 } as const;
 
 const unheard = { acknowledged: "a stage to try things in: its console shows what fails" } as const;
 
@@ -65,7 +64,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
   systems: {
     // What they call has IPv4 addresses.
     network: { kind: "default", ipv4: "gateway", gateways: 1 },
-    database: smallDatabase,
+    database: { kind: "instance" },
     connect: connectSystems,
     alarms: usualAlarms,
     subscribers: unheard,
@@ -74,7 +73,7 @@ export const deployments: Readonly<Record<string, Deployment>> = {
   },
   small: {
     network: { kind: "small", ipv4: "none" },
-    database: { ...smallDatabase, onDelete: "keep" },
+    database: { kind: "instance", onDelete: "keep" },
     // The cheaper way by docs/costs.md, as for `prod`; and AWS Config, where it records, does not see a task each minute.
     scheduler: "service",
     spotPasses: true,
@@ -92,7 +91,6 @@ export const deployments: Readonly<Record<string, Deployment>> = {
       storageGb: 50,
       maxStorageGb: 500,
       multiAz: true,
-      backupDays: 7,
       onDelete: "keep",
     },
     scheduler: "service",

@@ -1,5 +1,5 @@
 import { databasePool } from "belfry/connect";
-import type { Client } from "pg";
+import type { Tx } from "belfry";
 import { filePath, input, messageKey } from "./input.ts";
 
 // Written one second apart, the last one now: the 300 that are always refused are the oldest. Safe to run again.
@@ -13,7 +13,7 @@ const files = `
 
 const upTo = (count: number, name: (n: number) => string) => Array.from({ length: count }, (_, n) => name(n + 1));
 
-export async function seed(client: Pick<Client, "query">): Promise<void> {
+export async function seed(client: Tx): Promise<void> {
   await client.query(messages, [upTo(input.messages, messageKey)]);
   await client.query(files, [upTo(input.files, filePath)]);
 }

@@ -1,5 +1,5 @@
 import { databasePool } from "belfry/connect";
-import type { Client } from "pg";
+import type { Tx } from "belfry";
 import { bookingsOf, graphs, shops } from "./input.ts";
 
 const days = `
@@ -23,7 +23,7 @@ const tableDeps = `
   on conflict do nothing`;
 
 /** Safe to run again. */
-export async function seed(client: Pick<Client, "query">): Promise<void> {
+export async function seed(client: Tx): Promise<void> {
   await client.query("insert into dag_batch.shop select unnest($1::text[]) on conflict (id) do nothing", [shops]);
   await client.query("insert into dag_batch.workflow select unnest($1::text[]) on conflict (id) do nothing", [graphs]);
   const { rows } = await client.query<{ day: string }>(days);

@@ -1,5 +1,5 @@
 import { databasePool } from "belfry/connect";
-import type { Client } from "pg";
+import type { Tx } from "belfry";
 import { neverSubscribed, usersDefault, zoneOf } from "./input.ts";
 
 const users = `
@@ -8,7 +8,7 @@ const users = `
   on conflict (id) do nothing`;
 
 /** Safe to run again. */
-export async function seed(client: Pick<Client, "query">, count: number): Promise<void> {
+export async function seed(client: Tx, count: number): Promise<void> {
   const ids = Array.from({ length: count }, (_, index) => index + 1);
   await client.query(users, [ids, ids.map(zoneOf), ids.map((id) => !neverSubscribed(id))]);
 }

@@ -1,5 +1,5 @@
 import { databasePool } from "belfry/connect";
-import type { Client } from "pg";
+import type { Tx } from "belfry";
 import { emailOf, input, isDamaged, membersOf, wantsEmail } from "./input.ts";
 
 const users = `
@@ -19,7 +19,7 @@ const member = "insert into time_capsule.member select $1, unnest($2::bigint[]) 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 /** Safe to run again: what is there stays as it is. */
-export async function seed(client: Pick<Client, "query">, size: typeof input, afterMinutes = 2): Promise<void> {
+export async function seed(client: Tx, size: typeof input, afterMinutes = 2): Promise<void> {
   const [people, all] = [numbers(size.users), numbers(size.capsules)];
   await client.query(users, [people, people.map(emailOf), people.map(wantsEmail)]);
   await client.query(capsules, [all, all.map(isDamaged), size.perMinute, afterMinutes]);

@@ -5,7 +5,7 @@ export type { Lane } from "../constructs/lane.ts";
 export { type AlarmChoices, type Choice, spotAlarms, usualAlarms } from "../constructs/alarm-choices.ts";
 export type { Subscribers, Topics } from "../constructs/alarm-topics.ts";
 export type { AuroraProps, AuroraServerlessProps } from "../constructs/aurora.ts";
-export type { DatabaseProps } from "../constructs/database-choice.ts";
+export type { DatabaseProps } from "../constructs/database-defaults.ts";
 export type { ExistingDatabaseProps } from "../constructs/existing-database.ts";
 export type { LanePrincipal } from "../constructs/lane-principal.ts";
 export type { ServerProps } from "../constructs/rds-database.ts";

@@ -2,11 +2,18 @@ import { RemovalPolicy, Validations } from "aws-cdk-lib";
 import { CfnDBCluster, CfnDBClusterParameterGroup, type CfnDBClusterProps, CfnDBInstance } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
 import { engineVersions } from "../engines.ts";
-import { keepWith, type Server, type ServerPlace, type ServerProps, serverReasons } from "./rds-database.ts";
+import {
+  keepWith,
+  type Server,
+  type ServerPlace,
+  type ServerProps,
+  serverReasons,
+  type ServerSettings,
+} from "./rds-database.ts";
 
 /** @beta */
 export interface AuroraServerlessProps extends ServerProps {
-  /** Capacity units of half a gigabyte steps. 0 pauses when idle, which a scheduler that wakes each minute prevents. */
+  /** Capacity units, in steps of a half, of 2 GB each. 0 pauses when idle, which a scheduler that wakes each minute prevents. */
   readonly minCapacity: number;
   readonly maxCapacity: number;
 }
@@ -21,8 +28,11 @@ export interface AuroraProps extends ServerProps {
   readonly ioOptimized?: boolean;
 }
 
+/** With the defaults. */
+export type AuroraSettings = ServerSettings & (AuroraServerlessProps | AuroraProps);
+
 /** An Aurora cluster: a serverless writer alone, or instances. Whatever decides reads the writer. */
-export function makeAurora(scope: Construct, props: AuroraServerlessProps | AuroraProps, place: ServerPlace): Server {
+export function makeAurora(scope: Construct, props: AuroraSettings, place: ServerPlace): Server {
   const parameters = new CfnDBClusterParameterGroup(scope, "Parameters", {
     family: "aurora-postgresql17",
     description: "Belfry",

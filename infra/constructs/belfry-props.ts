@@ -6,7 +6,7 @@ import type { SchedulerKind } from "../../src/stage/stages.ts";
 import type { Release } from "../bundled-release.ts";
 import type { AlarmChoices } from "./alarm-choices.ts";
 import type { Subscribers, Topics } from "./alarm-topics.ts";
-import type { DatabaseProps } from "./database-choice.ts";
+import type { DatabaseProps } from "./database-defaults.ts";
 import type { Fakes } from "./fakes.ts";
 import type { NetworkProps } from "./network.ts";
 

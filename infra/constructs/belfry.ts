@@ -15,7 +15,8 @@ import type { BelfryProps } from "./belfry-props.ts";
 import { addBudget } from "./budget.ts";
 import { addDatabaseEvents } from "./database-events.ts";
 import { Archive } from "./archive.ts";
-import { createDatabase, type DatabaseProps, priceOf, smallDatabase } from "./database-choice.ts";
+import { createDatabase, priceOf } from "./database-choice.ts";
+import type { DatabaseProps } from "./database-defaults.ts";
 import { DeadLetterDrain } from "./dead-letter-drain.ts";
 import { FargateJobs } from "./fargate-jobs.ts";
 import { finish } from "./finish.ts";
@@ -88,7 +89,7 @@ export class Belfry extends Construct implements IConnectable {
     this.lanes = topology.lanes.map((lane) => new Lane(this, `Lane-${lane.name}`, { lane, topology, key }));
     const fakes = props.fakes?.(this) ?? null;
     const environment = {
-      ...sharedEnvironment(this, locks, props.database ?? smallDatabase),
+      ...sharedEnvironment(this, locks, props.database),
       ...sealsEnvironment(this, props.seals),
       ...fakes?.environment,
     };
@@ -148,8 +149,8 @@ export class Belfry extends Construct implements IConnectable {
     const { stage, logRetentionDays } = topology;
     const given = props.network ?? { kind: "small", ipv4: "none" };
     const network = new Network(this, "Network", { network: given, system, stage, logRetentionDays });
-    const chosen = props.database ?? smallDatabase;
-    return { network, database: createDatabase(this, "Database", { database: chosen, network, topology, system }) };
+    const { database } = props;
+    return { network, database: createDatabase(this, "Database", { database, network, topology, system }) };
   }
 
   #alarm(props: BelfryProps, parts: AlarmedParts): void {
@@ -263,7 +264,7 @@ const runs = (scope: Construct): readonly Construct[] =>
 function sharedEnvironment(
   belfry: Belfry,
   locks: LockTable,
-  database: DatabaseProps,
+  database: DatabaseProps | undefined,
 ): Readonly<Record<string, string>> {
   const { topology, lanes, system } = belfry;
   // A job of one lane may enqueue for any other.

@@ -1,42 +1,27 @@
 import type { Construct } from "constructs";
 import { hoursAMonth, type PriceName, prices, use, type Use, usdOf } from "../../src/insight/prices.ts";
 import type { Topology } from "../../src/stage/topology.ts";
-import { type AuroraProps, type AuroraServerlessProps, makeAurora } from "./aurora.ts";
+import { makeAurora } from "./aurora.ts";
+import { chosenDatabase, type DatabaseProps } from "./database-defaults.ts";
 import type { Database } from "./database.ts";
-import { ExistingDatabase, type ExistingDatabaseProps } from "./existing-database.ts";
+import { ExistingDatabase } from "./existing-database.ts";
 import type { Network } from "./network.ts";
 import { RdsDatabase } from "./rds-database.ts";
-import { makeInstance, type RdsInstanceProps } from "./rds-instance.ts";
-
-/** Which Postgres a deployment has. Belfry is the only user of one that it makes. @beta */
-export type DatabaseProps =
-  | ({ readonly kind: "instance" } & RdsInstanceProps)
-  | ({ readonly kind: "aurora" } & AuroraProps)
-  | ({ readonly kind: "aurora-serverless" } & AuroraServerlessProps)
-  | ({ readonly kind: "existing" } & ExistingDatabaseProps);
-
-/** One zone, one small instance: what fits a team that begins. */
-export const smallDatabase = {
-  kind: "instance",
-  instanceClass: "db.t4g.small",
-  storageGb: 20,
-  maxStorageGb: 100,
-  multiAz: false,
-  backupDays: 7,
-  onDelete: "snapshot",
-} as const satisfies DatabaseProps;
+import { makeInstance } from "./rds-instance.ts";
 
 export function createDatabase(
   scope: Construct,
   id: string,
   props: {
-    readonly database: DatabaseProps;
+    /** Left out: an instance by the defaults. */
+    readonly database: DatabaseProps | undefined;
     readonly network: Network;
     readonly topology: Topology;
     readonly system: string;
   },
 ): Database {
-  const { database, network, topology, system } = props;
+  const { network, topology, system } = props;
+  const database = chosenDatabase(props.database);
   const { stage } = topology;
   const { maxConnections } = topology.database;
   if (network.kind === "by-parameters" && database.kind !== "existing") {
@@ -55,7 +40,8 @@ export function createDatabase(
 }
 
 /** A month of it, for what `belfry costs` says; nothing where its class has no price or it is no instance. */
-export function priceOf(database: DatabaseProps): { readonly BELFRY_DATABASE_USD?: string } {
+export function priceOf(props: DatabaseProps | undefined): { readonly BELFRY_DATABASE_USD?: string } {
+  const database = chosenDatabase(props);
   const instance = database.kind === "instance" ? priceNamed(`RDS ${database.instanceClass}`) : null;
   if (database.kind !== "instance" || instance === null) return {};
   return { BELFRY_DATABASE_USD: usdOf(databaseUses(instance, database.storageGb, database.multiAz)).toFixed(2) };

@@ -20,21 +20,24 @@ const port = 5432;
 
 /** What is asked of every server that RDS runs for us. @beta */
 export interface ServerProps extends ServerWindows {
-  /** Days that backups, and with them any second in between, are kept. */
-  readonly backupDays: number;
+  /** Days that backups, and with them any second in between, are kept: 1 to 35. Default 7. */
+  readonly backupDays?: number;
   /**
    * Default: as the stack's `terminationProtection`. Before its first deployment has succeeded a database must not have it,
    * because it would also refuse the rollback: in a stack that is protected already, begin with false.
    */
   readonly deletionProtection?: boolean;
-  /** What stays when the stack goes: the server itself, or its last snapshot. */
-  readonly onDelete: "keep" | "snapshot";
+  /** What stays when the stack goes: the server itself, or its last snapshot. Default `snapshot`. */
+  readonly onDelete?: "keep" | "snapshot";
   /**
    * How the administrator comes, who makes the roles the first time. Default `iam`: without a password, and so without a
    * secret to pay for. `secret`: RDS makes a password, keeps it in Secrets Manager and rotates it.
    */
   readonly administrator?: "iam" | "secret";
 }
+
+/** With the defaults. */
+export type ServerSettings = ServerProps & Required<Pick<ServerProps, "backupDays" | "onDelete">>;
 
 export interface ServerPlace {
   readonly securityGroups: string[];
@@ -58,7 +61,7 @@ export interface Server {
 export interface RdsDatabaseProps {
   readonly network: Network;
   readonly maxConnections: number;
-  readonly settings: ServerProps;
+  readonly settings: ServerSettings;
   readonly make: (scope: Construct, place: ServerPlace) => Server;
 }
 
@@ -156,7 +159,7 @@ function accessGroups(
 }
 
 const sharedProps = (
-  settings: ServerProps,
+  settings: ServerSettings,
   { subnets, isProtected }: { readonly subnets: string; readonly isProtected: boolean },
 ) => ({
   masterUsername: administrator,

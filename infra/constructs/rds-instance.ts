@@ -3,19 +3,33 @@ import { CfnDBInstance, CfnDBParameterGroup } from "aws-cdk-lib/aws-rds";
 import type { Construct } from "constructs";
 import { engineVersions } from "../engines.ts";
 import { buffersMb, checkpointSettings } from "../server-settings.ts";
-import { keepWith, type Server, type ServerPlace, type ServerProps, serverReasons } from "./rds-database.ts";
+import {
+  keepWith,
+  type Server,
+  type ServerPlace,
+  type ServerProps,
+  serverReasons,
+  type ServerSettings,
+} from "./rds-database.ts";
 
 /** @beta */
 export interface RdsInstanceProps extends ServerProps {
-  /** For example `db.t4g.small`. Smaller ones have no memory for sign-in by IAM. */
-  readonly instanceClass: string;
-  readonly storageGb: number;
-  /** RDS adds disk by itself up to this, before it is full. */
-  readonly maxStorageGb: number;
-  readonly multiAz: boolean;
+  /** Default `db.t4g.small`. Smaller ones have no memory for sign-in by IAM. */
+  readonly instanceClass?: string;
+  /** Default 20, which is the least. */
+  readonly storageGb?: number;
+  /** RDS adds disk by itself up to this, before it is full. Default: five times `storageGb`. */
+  readonly maxStorageGb?: number;
+  /** Whether a standby waits in another zone. Default false. */
+  readonly multiAz?: boolean;
   /** A second place for the backups, for the day that a region is lost: any second of `backupDays` can be restored there too. */
   readonly copyBackupsTo?: BackupCopy;
 }
+
+/** With the defaults. */
+export type InstanceSettings = ServerSettings &
+  RdsInstanceProps &
+  Required<Pick<RdsInstanceProps, "instanceClass" | "storageGb" | "maxStorageGb" | "multiAz">>;
 
 /** @beta */
 export interface BackupCopy {
@@ -26,7 +40,7 @@ export interface BackupCopy {
 }
 
 /** One instance, with a standby in another zone where `multiAz` says so. */
-export function makeInstance(scope: Construct, props: RdsInstanceProps, place: ServerPlace): Server {
+export function makeInstance(scope: Construct, props: InstanceSettings, place: ServerPlace): Server {
   const parameters = new CfnDBParameterGroup(scope, "Parameters", {
     family: "postgres17",
     description: "Belfry",
@@ -61,7 +75,7 @@ export function makeInstance(scope: Construct, props: RdsInstanceProps, place: S
   };
 }
 
-function copied(scope: Construct, { copyBackupsTo: copy, backupDays }: RdsInstanceProps) {
+function copied(scope: Construct, { copyBackupsTo: copy, backupDays }: InstanceSettings) {
   if (copy === undefined) return {};
   const { region, kmsKeyArn } = copy;
   if (region === Stack.of(scope).region) {

@@ -19,8 +19,8 @@ const peers = {
   esbuild: ">=0.25.0",
   "belfry-local": own.version,
 };
-/** Of declarations: what a compiler needs to know to read them. */
-const typesOf: Readonly<Record<string, string>> = { pg: "@types/pg" };
+/** A range: its parts ask for newer versions of one another, and beside an older one each would bring its own copy. */
+const isOfAws = (name: string): boolean => /^@(aws-sdk|smithy)\//.test(name);
 
 const shared = {
   license: own.license,
@@ -32,7 +32,6 @@ export function belfryManifest(folder: string, version: string): Manifest {
   const names = importedPackages(folder).filter(
     (name) => name !== "belfry" && !localOnly.includes(name) && !Object.hasOwn(peers, name),
   );
-  const wanted = [...names, ...names.flatMap((name) => typesOf[name] ?? [])];
   return {
     name: "belfry",
     version,
@@ -42,7 +41,7 @@ export function belfryManifest(folder: string, version: string): Manifest {
     bin: own.bin,
     sideEffects: false,
     exports: { ...exportsOf(own.exports), "./package.json": "./package.json" },
-    dependencies: Object.fromEntries(wanted.toSorted().map((name) => [name, versionOf(name)])),
+    dependencies: Object.fromEntries(names.map((name) => [name, `${isOfAws(name) ? "^" : ""}${versionOf(name)}`])),
     peerDependencies: { ...peers, "belfry-local": version },
     peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((name) => [name, { optional: true }])),
   };

@@ -18,12 +18,11 @@ export function deployedApi(
   stage: string,
   given: { readonly url: string | undefined; readonly env: Environment; readonly folder: string },
 ): ApiClient {
-  let found: Promise<string> | undefined;
+  let found: Promise<StageAddress> | undefined;
   return apiClient(`stage ${stage}`, async ({ method, path, body }: ApiRequest) => {
-    const region = regionOfStage(stage, given.env);
-    found ??= given.url === undefined ? urlOf(stage, region, given) : Promise.resolve(given.url);
+    const { region, url: base } = await (found ??= stageAddress(stage, given));
     const headers = { "content-type": "application/json" };
-    const url = new URL(path, await found).href;
+    const url = new URL(path, base).href;
     const response = await sendSigned({
       url,
       method,
@@ -36,6 +35,28 @@ export function deployedApi(
     if (isRefusedByIam(response)) throw notAllowed(url, response.status);
     return response;
   });
+}
+
+export interface StageAddress {
+  readonly url: string;
+  readonly region: string;
+}
+
+/** @throws CliError: of a name that the project of the folder does not have before all that keeps its address from being known. */
+export async function stageAddress(
+  stage: string,
+  given: { readonly url: string | undefined; readonly env: Environment; readonly folder: string },
+): Promise<StageAddress> {
+  try {
+    const region = regionOfStage(stage, given.env);
+    return { region, url: given.url ?? (await urlOf(stage, region, given)) };
+  } catch (error) {
+    // A stage of another project may be found, so it is asked for only now.
+    const { projectOf, stageIn } = await import("./project.ts");
+    const project = given.url === undefined ? await projectOf(given).catch(() => null) : null;
+    if (project !== null) stageIn(project, stage);
+    throw error;
+  }
 }
 
 /** @throws CliError where nothing names one. */
@@ -61,7 +82,7 @@ export const notAllowed = (url: string, status: number): CliError =>
  * The URL of the stage's API, from the outputs of its stack; `cdk.out` of the folder may say which one that is.
  * @throws CliError: `not-deployed` when there is none, others when it cannot be asked for.
  */
-export async function urlOf(
+async function urlOf(
   stage: string,
   region: string,
   { env, folder }: { readonly env: Environment; readonly folder: string },

@@ -22,7 +22,7 @@ import { readSettings } from "../stage/settings.ts";
 import { stageDefaults } from "../stage/stages.ts";
 
 export { type CellFailure, CellsFailed, type RouteBy } from "../cells/routing.ts";
-export { databaseConnection, databasePool, type DatabasePoolOptions } from "./database.ts";
+export { type DatabaseConnection, databaseConnection, databasePool, type DatabasePoolOptions } from "./database.ts";
 
 /** How one stage is reached. */
 export interface StagePlace {

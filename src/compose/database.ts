@@ -1,9 +1,22 @@
 import { readFileSync } from "node:fs";
-import { type ClientConfig, Pool } from "pg";
+import { Pool } from "pg";
 import { databasePassword } from "../aws/database-password.ts";
 import { parseAddress } from "../postgres/address.ts";
 import { type Duration, durationMs } from "../calendar/duration.ts";
+import type { DatabasePool } from "../machine/transaction.ts";
 import { readSettings } from "../stage/settings.ts";
+
+/** Where the database of a process is and who comes: what `new Pool()` of `pg` takes, and other drivers under the same names. */
+export interface DatabaseConnection {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user?: string;
+  /** A function is asked at each new connection: a token of IAM ends, and a secret may be rotated. */
+  readonly password?: string | (() => Promise<string>);
+  readonly ssl?: boolean | { readonly ca: string; readonly rejectUnauthorized: boolean };
+  readonly connectionTimeoutMillis: number;
+}
 
 /**
  * For an app's own connections beside Belfry's: the database of this process, as its environment names it. On AWS there is
@@ -12,7 +25,7 @@ import { readSettings } from "../stage/settings.ts";
  */
 export function databaseConnection(
   environment: Readonly<Record<string, string | undefined>> = process.env,
-): ClientConfig {
+): DatabaseConnection {
   const config = readSettings(environment);
   const password = databasePassword({ ...config, auth: config.databaseAuth, region: config.aws.region });
   const { databaseCaFile: file } = config;
@@ -37,7 +50,7 @@ export interface DatabasePoolOptions {
  * For queries outside of `ctx.tx`: the connections of `databaseConnection`, opened with the first query, so that importing
  * a definition opens nothing. Under `createTestSystem` it leads to the database of the test.
  */
-export function databasePool({ poolSize = 2, queryTimeout = "10s" }: DatabasePoolOptions = {}): () => Pool {
+export function databasePool({ poolSize = 2, queryTimeout = "10s" }: DatabasePoolOptions = {}): () => DatabasePool {
   let pool: Pool | null = null;
   let url: string | undefined;
   return () => {

@@ -3,7 +3,7 @@ import type { Duration } from "../calendar/duration.ts";
 import type { BatchRule } from "../machine/batch.ts";
 import type { Enqueued } from "../machine/client.ts";
 import type { Log, MetricUnit } from "../machine/ports.ts";
-import type { Tx } from "../machine/transaction.ts";
+import type { CallerTx, Tx } from "../machine/transaction.ts";
 import type { PerStage } from "./stage.ts";
 
 /** A typed, named unit of work that can be enqueued and scheduled. Made by `defineJob` and its siblings. */
@@ -29,7 +29,7 @@ export interface EnqueueOptions {
   readonly delay?: Duration;
   readonly dueAt?: Date;
   /** The caller's own transaction: the job exists exactly if it commits. */
-  readonly tx?: Tx;
+  readonly tx?: CallerTx;
   /** With `connect({ cells })`: the cell to write into, whose database `tx` is of. Left out: the cell that has the key. */
   readonly cell?: string;
 }

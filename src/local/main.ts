@@ -50,16 +50,18 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const screen = options.json ? jsonScreen(process.stdout) : humanScreen(process.stdout);
   const stopped = untilSignal(screen);
-  let isInterrupted = false;
-  process.once("SIGINT", () => (isInterrupted = true));
+  const ended = { by: "" };
+  void stopped.then((signal) => (ended.by = signal));
   try {
     const system = await start(options, screen);
     await follow(system, screen, stopped);
-    return isInterrupted ? exitCodes.interrupted : exitCodes.stopped;
+    return ended.by === "SIGINT" ? exitCodes.interrupted : exitCodes.stopped;
   } catch (error) {
     screen.close();
+    // The terminal sends Ctrl-C to what sets up Postgres too: its end is no error then.
+    if (ended.by !== "") return exitCodes.interrupted;
     console.error(`error: ${textOf(error)}`);
-    return isInterrupted ? exitCodes.interrupted : exitCodes.failed;
+    return exitCodes.failed;
   }
 }
 

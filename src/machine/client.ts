@@ -1,6 +1,6 @@
 /** How a process writes jobs. `connect` and the runtime bind one, and `job.enqueue()` uses it. */
 import type { JobId } from "./job.ts";
-import type { Tx } from "./transaction.ts";
+import type { CallerTx } from "./transaction.ts";
 
 export interface EnqueueItem {
   readonly payload: unknown;
@@ -21,7 +21,7 @@ export interface Enqueued {
 }
 
 export interface EnqueueSettings {
-  readonly tx?: Tx | undefined;
+  readonly tx?: CallerTx | undefined;
   readonly trace?: string | undefined;
   /** Of several cells, the one to write into. */
   readonly cell?: string | undefined;

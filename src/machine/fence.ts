@@ -1,4 +1,4 @@
-import type { Tx } from "./transaction.ts";
+import type { CallerTx } from "./transaction.ts";
 
 /** The token a pass installed. Every fenced call checks it in its own transaction and throws `FenceLost`. */
 export interface Fence {
@@ -12,7 +12,7 @@ export class CellMapChanged extends Error {
 }
 
 export interface InsertSettings {
-  readonly tx?: Tx | undefined;
+  readonly tx?: CallerTx | undefined;
   readonly fence?: Fence | undefined;
   readonly lockWaitMs?: number | undefined;
   /** Of the cell map that routed the jobs here. The insert throws `CellMapChanged` when this cell has a newer one. */

@@ -2,9 +2,29 @@
 import type { Aftermath } from "./outbox.ts";
 import type { JobId, JobView, Json } from "./job.ts";
 
-/** A transaction. A plain `pg` client that has begun one is a `Tx`. */
-export interface Tx {
+/** A transaction of the caller's own: a plain `pg` client that has begun one, or what another driver's is wrapped in. */
+export interface CallerTx {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>;
+}
+
+/** A transaction of Belfry's; `R` is what its caller knows of the rows. A plain `pg` client that has begun one is a `Tx` too. */
+export interface Tx extends CallerTx {
+  query<R extends object = Record<string, unknown>>(
+    text: string,
+    values?: unknown[],
+  ): Promise<{ rows: R[]; rowCount: number | null }>;
+}
+
+/** One connection of a pool. */
+export interface PooledConnection extends Tx {
+  /** Once. True ends it: what it was left in is not known. */
+  release(isBroken?: boolean): void;
+}
+
+/** What is promised of a pool. It is one of `pg`, whose own types need a newer compiler than a project may have. */
+export interface DatabasePool extends Tx {
+  connect(): Promise<PooledConnection>;
+  end(): Promise<void>;
 }
 
 export interface StoreTx extends Tx {

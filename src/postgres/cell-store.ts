@@ -2,7 +2,7 @@ import type { JobId } from "../machine/job.ts";
 import { type CellMap, type CellStore, cellLimits, checkCellMap } from "../machine/cell-map.ts";
 import { CellMapChanged } from "../machine/fence.ts";
 import { type InsertResult } from "../machine/store.ts";
-import { type Tx } from "../machine/transaction.ts";
+import { type CallerTx } from "../machine/transaction.ts";
 import { DatabaseUnfit } from "./failure.ts";
 import type { Session } from "./session.ts";
 import { readCellMap, readIdSteps, writeCellMap } from "./sql/cell.ts";
@@ -43,7 +43,7 @@ export function createCellStore(session: Pick<Session, "run" | "transaction">): 
  * Keeps a newer map out of this cell until the transaction ends. The check is a second statement: it must see what was
  * written while the first one waited. @throws CellMapChanged
  */
-export async function holdCellMap(tx: Tx, version: number): Promise<void> {
+export async function holdCellMap(tx: CallerTx, version: number): Promise<void> {
   await execute(tx, lockFenceShared, [mapLock]);
   const [row] = await execute(tx, readCellMap);
   if (row !== undefined && row.version <= version) return;
@@ -55,7 +55,7 @@ export async function holdCellMap(tx: Tx, version: number): Promise<void> {
 const stepped = ["job_id_seq", "run_id_seq", "bulk_id_seq", "audit_id_seq"] as const;
 
 /** From now on ids tell the cell, by its number 0 to 63. @throws DatabaseUnfit when they tell another one already. */
-export async function stepIds(tx: Tx, number: number): Promise<void> {
+export async function stepIds(tx: CallerTx, number: number): Promise<void> {
   const [now] = await execute(tx, readIdSteps);
   if (now?.step === cellLimits.cellsMax && now.rest === number) return;
   if (now?.step === cellLimits.cellsMax) {

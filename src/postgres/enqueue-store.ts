@@ -4,7 +4,7 @@ import { deliveryLimits } from "../machine/delivery-limits.ts";
 import type { Inserted, InsertResult, Store } from "../machine/store.ts";
 import { noAftermath } from "../machine/outbox.ts";
 import type { NewTarget } from "../machine/run.ts";
-import type { Tx } from "../machine/transaction.ts";
+import type { CallerTx } from "../machine/transaction.ts";
 import { holdCellMap } from "./cell-store.ts";
 import { type Arriving, joinBursts } from "./debounce-store.ts";
 import { DatabaseError } from "./failure.ts";
@@ -53,7 +53,7 @@ export function enqueueStore(session: Session) {
 
 /** Jobs of one run, inside a transaction that the caller ends. */
 export const insertTargetsInto = (
-  tx: Tx,
+  tx: CallerTx,
   targets: readonly NewTarget[],
   { runId, dispatchWindowMs }: { runId: RunId; dispatchWindowMs: number },
 ): Promise<Inserted> =>
@@ -68,11 +68,11 @@ export const insertTargetsInto = (
   );
 
 /** Inserts inside a transaction that the caller ends. */
-export const insertInto = (tx: Tx, jobs: readonly NewJob[], options: InsertOptions): Promise<Inserted> =>
+export const insertInto = (tx: CallerTx, jobs: readonly NewJob[], options: InsertOptions): Promise<Inserted> =>
   insertWith(onClient(tx), jobs, options);
 
 const onClient =
-  (tx: Tx): Query =>
+  (tx: CallerTx): Query =>
   (statement, values) =>
     execute(tx, statement, values);
 

@@ -1,6 +1,6 @@
 import type { PoolClient } from "pg";
 import { postgresLimits } from "./postgres-limits.ts";
-import type { Tx } from "../machine/transaction.ts";
+import type { CallerTx } from "../machine/transaction.ts";
 import { toStoreError } from "./failure.ts";
 
 /**
@@ -54,7 +54,7 @@ export function keepPlans(client: PoolClient): void {
 
 /** Runs one statement on a client: by itself it is its own transaction, after a `begin` a part of that. */
 export async function execute<R>(
-  tx: Tx,
+  tx: CallerTx,
   { name, text, keptRowsMax }: Statement<R>,
   values: unknown[] = [],
 ): Promise<R[]> {

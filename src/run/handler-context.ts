@@ -10,7 +10,7 @@ import type { Json, NewJob } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { acquireLock } from "../machine/lock.ts";
 import type { Log } from "../machine/ports.ts";
-import type { Tx } from "../machine/transaction.ts";
+import type { CallerTx, Tx } from "../machine/transaction.ts";
 import { valueFor, type PerStage } from "../define/stage.ts";
 
 type Transact = <T>(scope: InvocationScope, work: (tx: Tx) => Promise<T>) => Promise<T>;
@@ -165,7 +165,7 @@ async function enqueueChild<I>(
   else await insertNow(scope, keyed, tx);
 }
 
-async function insertNow(scope: InvocationScope, child: NewJob, tx: Tx): Promise<void> {
+async function insertNow(scope: InvocationScope, child: NewJob, tx: CallerTx): Promise<void> {
   const { ports } = scope.worker;
   const inserted = await ports.store.insert([child], { tx });
   scope.left.push(inserted.aftermath);

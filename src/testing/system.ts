@@ -24,6 +24,7 @@ import { bindClient, type EnqueueClient } from "../machine/client.ts";
 import type { JobId, JobView, Json, RunId } from "../machine/job.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { Store } from "../machine/store.ts";
+import type { DatabasePool } from "../machine/transaction.ts";
 import type { RunState } from "../machine/run.ts";
 import type { OccurrenceView } from "../machine/schedule.ts";
 import { installDefinitions } from "../schedule/install-schedules.ts";
@@ -73,7 +74,7 @@ export interface RunView {
 /** Belfry's real core on a real Postgres; time, messages and locks are in the test's hand. @beta */
 export interface TestSystem extends AsyncDisposable {
   /** With the tables of the apps. */
-  readonly database: Pool;
+  readonly database: DatabasePool;
   readonly databaseUrl: string;
   readonly logs: readonly LogLine[];
   readonly metrics: readonly Metric[];

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { checkAgainst } from "../../src/define/against.ts";
@@ -218,10 +219,13 @@ test("two stacks with one stage are refused by name", async () => {
   expect(err).toMatch(/^error: stacks team-a and team-b both have a stage "prod"\n +name its address with --url/);
 });
 
-test("--stage without a region says what to set", async () => {
-  const { code, err } = await belfry(["jobs", "list", "--stage", "prod"]);
-  expect(code).toBe(2);
-  expect(err).toContain("AWS_REGION");
+test("--stage says first that the project has no such stage, then that a region is to be set", async () => {
+  const folder = fileURLToPath(new URL("../../", import.meta.url));
+  const list = async (stage: string) => await belfry(["jobs", "list", "--stage", stage], { folder });
+  const region = expect.stringContaining("AWS_REGION") as unknown;
+  expect(await list("prod")).toMatchObject({ code: 2, err: region });
+  const known = expect.stringMatching(/^error: --stage is "nosuch"; use dev, .*prod/) as unknown;
+  expect(await list("nosuch")).toMatchObject({ code: 2, err: known });
 });
 
 test("a stage that is not deployed yet has nothing that waits, and one that does not answer is still an error", async () => {

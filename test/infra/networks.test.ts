@@ -1,3 +1,4 @@
+import { chosenDatabase, type DatabaseProps } from "../../infra/constructs/database-defaults.ts";
 import { windowsOf } from "../../infra/constructs/server-windows.ts";
 import { Vpc, SubnetType } from "aws-cdk-lib/aws-ec2";
 import { Cluster } from "aws-cdk-lib/aws-ecs";
@@ -99,7 +100,7 @@ test("backups are copied to another region under a key of that region", () => {
   copied("eu-west-1").hasResourceProperties("AWS::RDS::DBInstance", {
     AutomaticBackupReplicationRegion: "eu-west-1",
     AutomaticBackupReplicationKmsKeyId: kmsKeyArn,
-    AutomaticBackupReplicationRetentionPeriod: database.backupDays,
+    AutomaticBackupReplicationRetentionPeriod: 7,
   });
   expect(() => copied("eu-north-1")).toThrow(`"${kmsKeyArn}": it must be the ARN of a key in "eu-north-1"`);
 });
@@ -230,6 +231,29 @@ test.each([
   ],
 ])("windows that RDS would refuse when they are deployed are refused before: %o", (windows, says) => {
   expect(() => windowsOf(windows)).toThrow(says);
+});
+
+test("an instance is asked for by what differs from the small one of a stage without props", () => {
+  const small = chosenDatabase();
+  expect(small).toMatchObject({ instanceClass: "db.t4g.small", storageGb: 20, backupDays: 7, onDelete: "snapshot" });
+  const wanted = { kind: "instance", multiAz: true, storageGb: 100 } as const;
+  expect(chosenDatabase(wanted)).toEqual({ ...small, ...wanted, maxStorageGb: 500 });
+});
+
+test.each([
+  [{ kind: "rds" }, 'database.kind is "rds": it must be one of instance, aurora, aurora-serverless, existing'],
+  [{ kind: "instance", storageGB: 50 }, 'database.storageGB is no field of kind "instance": it has kind,'],
+  [{ kind: "instance", storageGb: 5 }, "database.storageGb is 5: it must be a whole number from 20 to 65536"],
+  [
+    { kind: "instance", instanceClass: "t4g.small" },
+    'database.instanceClass is "t4g.small": it must be a class of RDS',
+  ],
+  [{ kind: "instance", storageGb: 50, maxStorageGb: 40 }, "database.maxStorageGb is 40: it must be at least storageGb"],
+  [{ kind: "instance", onDelete: "delete" }, 'database.onDelete is "delete": it must be "keep" or "snapshot"'],
+  [{ kind: "aurora" }, "database.instanceClass is undefined: it must be a class of RDS"],
+  [{ kind: "aurora-serverless", minCapacity: 0.3, maxCapacity: 4 }, "database.minCapacity is 0.3: it must be a number"],
+])("a database that a program without types asks for is refused by its field: %j", (given, says) => {
+  expect(() => chosenDatabase(given as DatabaseProps)).toThrow(says);
 });
 
 test("windows that only touch, also over the end of a week, are taken", () => {

@@ -227,6 +227,16 @@ describe("the event source", () => {
     await until("the deletion", () => deleted.length === 1);
   });
 
+  it("says nothing of a sandbox that a stop ends before it is ready", async () => {
+    const ready = Promise.withResolvers<void>();
+    const stop = async (): Promise<void> => ready.reject(new Error("its process was killed by SIGTERM"));
+    const create = (): Sandbox => ({ ...fakeSandbox(async () => null), ready: ready.promise, stop });
+    const { source, pool, problems } = begin(async () => null, { create });
+    await Promise.all([source.stop(), pool.stop(0)]);
+    await expect(ready.promise).rejects.toThrow("SIGTERM");
+    expect(problems).toEqual([]);
+  });
+
   it("answers the batch under way before it stops", async () => {
     const { promise, resolve } = Promise.withResolvers<null>();
     const { put, deleted, source, waiting } = begin(() => promise);

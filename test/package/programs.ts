@@ -5,19 +5,19 @@ import { join } from "node:path";
 export function writePrograms(project: string): void {
   writeFileSync(join(project, "server.ts"), server);
   writeFileSync(join(project, "cjs-app.cjs"), commonJsApp);
+  writeFileSync(join(project, "program.cts"), commonJsProgram);
 }
 
-const server = `import { connect } from "belfry/connect";
-import pg from "pg";
+const server = `import { connect, databasePool } from "belfry/connect";
 import { greet } from "./jobs/index.ts";
 
 const [, , databaseUrl = "", sqs = ""] = process.argv;
-const environment = { AWS_ENDPOINT_URL: sqs, AWS_REGION: "us-east-1", AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "x" };
+const environment = { DATABASE_URL: databaseUrl, AWS_ENDPOINT_URL: sqs, AWS_REGION: "us-east-1", AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "x" };
 Object.assign(process.env, environment);
 async function main(): Promise<void> {
-  const belfry = await connect({ databaseUrl, stage: "dev" });
-  const client = new pg.Client(databaseUrl);
-  await client.connect();
+  const belfry = await connect({ stage: "dev" });
+  const pool = databasePool({ poolSize: 1 })();
+  const client = await pool.connect();
   await client.query("create table if not exists account (name text)");
   await client.query("begin");
   await client.query("insert into account values ('Grace')");
@@ -31,10 +31,20 @@ async function main(): Promise<void> {
     await client.query("select pg_sleep(0.1)");
   }
   console.log(process.version, "job", id, "SUCCESS");
-  await client.end();
+  client.release();
+  await pool.end();
   await belfry.close();
 }
 void main();
+`;
+
+/** As TypeScript writes CommonJS; compilers before 5.8 refuse to require an ES module. */
+const commonJsProgram = `import belfry = require("belfry");
+import connecting = require("belfry/connect");
+
+const job = belfry.defineJob({ id: "commonjs", run: async (_: void, ctx: belfry.Context) => ({ attempt: ctx.attempt }) });
+const close = async (): Promise<void> => (await connecting.connect()).close();
+export = { job, close };
 `;
 
 const commonJsApp = `const { App, Stack } = require("aws-cdk-lib");

@@ -1,4 +1,3 @@
-import type { Pool } from "pg";
 import { definitionOf } from "../../src/define/define-job.ts";
 import { registry } from "../../src/define/definition.ts";
 import { archiveLimits, archiveParts } from "../../src/insight/archive.ts";
@@ -15,7 +14,15 @@ import { world } from "../core/world.ts";
 import { freshDatabase } from "../support/database.ts";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineApp, defineFanOut, defineGraph, defineJob, defineSchedule, PermanentError } from "belfry";
+import {
+  type DatabasePool,
+  defineApp,
+  defineFanOut,
+  defineGraph,
+  defineJob,
+  defineSchedule,
+  PermanentError,
+} from "belfry";
 import { createTestSystem } from "belfry/testing";
 
 /** Stands in every payload, result, error and log line of this file, and nowhere else. */
@@ -114,7 +121,7 @@ const app = defineApp({
 });
 
 /** Every row of every table of the database, as text. */
-async function dumped(database: Pool): Promise<string> {
+async function dumped(database: DatabasePool): Promise<string> {
   const { rows: tables } = await database.query<{ name: string }>(
     "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')",
   );

@@ -4,7 +4,7 @@
  */
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { noAftermath } from "../../src/machine/outbox.ts";
-import { type InSameTransaction, type Moved, type MovedRows, type Tx } from "../../src/machine/transaction.ts";
+import type { CallerTx, InSameTransaction, Moved, MovedRows, Tx } from "../../src/machine/transaction.ts";
 import { type Settled } from "../../src/machine/store.ts";
 import { takeOver, claim, heartbeat, extendLease, look } from "./reference/claim.ts";
 import { decidePrematerialized } from "./reference/prematerialized.ts";
@@ -87,7 +87,7 @@ export function referenceStore(
   { dispatchWindowMs = contractLimits.dispatchWindowMs }: { readonly dispatchWindowMs?: number } = {},
 ): ReferenceStore {
   const t = new Tables(now, dispatchWindowMs);
-  const run = <T>(statement: () => T, tx?: Tx): T =>
+  const run = <T>(statement: () => T, tx?: CallerTx): T =>
     tx instanceof ReferenceTx ? tx.perform(statement) : atomically(t, statement);
   const moving = async (statement: () => MovedRows, hook: InSameTransaction | undefined): Promise<MovedRows> =>
     hook === undefined ? run(statement) : await withHook(t, statement, (result) => result.rows, hook);

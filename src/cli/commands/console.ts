@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Command } from "commander";
 import type { SignedRequest } from "../../aws/signed-fetch.ts";
-import { notAllowed, regionOf, regionOfStage, sendSigned, urlOf } from "../deployed.ts";
+import { notAllowed, regionOf, sendSigned, type StageAddress, stageAddress } from "../deployed.ts";
 import { awsEnvironment } from "../api.ts";
 import { CliError, exitCodes, wrongUsage } from "../exit.ts";
 import type { Output, World } from "../output.ts";
@@ -41,11 +41,6 @@ function refusalsTo(out: Output): (code: string) => void {
   };
 }
 
-interface StageAddress {
-  readonly url: string;
-  readonly region: string;
-}
-
 /** By the address, or by the stage's stack in the region of the environment. */
 async function find(
   { url, stage }: { url?: string; stage?: string },
@@ -53,8 +48,7 @@ async function find(
 ): Promise<StageAddress> {
   const given = url ?? (stage === undefined ? env["BELFRY_URL"] : undefined);
   if (given !== undefined || stage === undefined) return targetOf(given, env);
-  const region = regionOfStage(stage, env);
-  return { url: await urlOf(stage, region, { env, folder }), region };
+  return await stageAddress(stage, { url: undefined, env, folder });
 }
 
 /** A function URL names its region. */

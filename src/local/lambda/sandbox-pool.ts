@@ -32,6 +32,7 @@ export class SandboxPool {
   #waitedMs = 0;
   #servedAtMs = 0;
   #isStarting = false;
+  #isStopping = false;
   #change = Promise.withResolvers<void>();
 
   constructor(options: SandboxPoolOptions) {
@@ -104,6 +105,7 @@ export class SandboxPool {
   }
 
   async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
     await Promise.all([...this.#all].map((sandbox) => sandbox.stop(graceMs)));
   }
 
@@ -116,7 +118,7 @@ export class SandboxPool {
 
   /** One at a time. No caller waits for it: `acquire` takes what is idle first, this one or another. */
   async #start(): Promise<void> {
-    if (this.#isStarting || performance.now() < this.#restMs) return;
+    if (this.#isStarting || this.#isStopping || performance.now() < this.#restMs) return;
     this.#isStarting = true;
     this.#waitedMs = 0;
     const sandbox = this.#options.create();
@@ -125,6 +127,8 @@ export class SandboxPool {
       await sandbox.ready;
       this.release(sandbox);
     } catch (error) {
+      // What ends before it is ready, because all stops, is not broken.
+      if (this.#isStopping) return;
       this.#restMs = performance.now() + brokenMs;
       void this.#retire(sandbox);
       this.#options.onBroken(error as Error);

@@ -57,7 +57,7 @@ export class ReferenceTx implements StoreTx {
   }
 
   /** Any SQL is kept as an effect: it exists exactly if the transaction commits. */
-  async query(text: string, values: unknown[] = []): Promise<{ rows: Record<string, unknown>[]; rowCount: number }> {
+  async query(text: string, values: unknown[] = []): Promise<{ rows: never[]; rowCount: number }> {
     this.perform(() => this.#tables.effects.append({ text, values }));
     return { rows: [], rowCount: 1 };
   }
