@@ -199,7 +199,10 @@ test("a handler's own pool leads to the database of the system that is open, and
   vi.stubEnv("DATABASE_URL", undefined);
   onTestFinished(() => void vi.unstubAllEnvs());
   const pool = databasePool({ poolSize: 1 });
-  const count = defineJob({ id: "count", run: async () => (await pool().query<{ n: number }>("select n from number")).rows });
+  const count = defineJob({
+    id: "count",
+    run: async () => (await pool().query<{ n: number }>("select n from number")).rows,
+  });
   const app = defineApp({ name: "numbers", jobs: [count] });
   for (const n of [3, 4]) {
     await using system = await createTestSystem({ apps: [app], databaseUrl: databaseUrl() });
