@@ -10,6 +10,7 @@ export interface RetryPorts<T> {
 
 /** What reads and writes: the pool of its wiring. */
 export interface Db {
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- rows are what the caller says of them
   query<R extends object>(text: string, values?: unknown[]): Promise<{ rows: R[] }>;
 }
 

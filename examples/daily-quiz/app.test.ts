@@ -41,7 +41,7 @@ const callsOn = (day: string) => readLedger(service.home, "daily-quiz-push").fil
 /** The target in the quiz system's own words. */
 async function wordOf({ database }: TestSystem, id: string): Promise<Record<string, unknown> | undefined> {
   const text = "select status, retry_count, error_code from daily_quiz.quiz_notification_log where id = $1";
-  return (await database.query<Record<string, unknown>>(text, [id])).rows[0];
+  return (await database.query(text, [id])).rows[0];
 }
 
 test("a worker that dies in the call: the target is called again with the same key", async () => {

@@ -9,6 +9,7 @@ export interface CallerTx {
 
 /** A transaction of Belfry's; `R` is what its caller knows of the rows. A plain `pg` client that has begun one is a `Tx` too. */
 export interface Tx extends CallerTx {
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- rows are what the caller says of them
   query<R extends object = Record<string, unknown>>(
     text: string,
     values?: unknown[],
