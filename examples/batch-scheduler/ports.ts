@@ -8,6 +8,11 @@ export interface RetryPorts<T> {
   readonly writer: WritePort;
 }
 
+export interface Db {
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- rows are what the caller says of them
+  query<R extends object>(text: string, values?: unknown[]): Promise<{ rows: R[] }>;
+}
+
 export interface ReadPort<T> {
   /** What was due when the turn began and was not tried in it yet, longest waiting first. */
   findUnpublished(startedAt: Date, size: number): Promise<{ readonly items: readonly T[]; readonly hasMore: boolean }>;

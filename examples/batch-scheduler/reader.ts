@@ -1,13 +1,8 @@
-import type { DatabasePool } from "belfry";
 import type { Item } from "./items.ts";
-import type { ReadPort } from "./ports.ts";
+import type { Db, ReadPort } from "./ports.ts";
 
 /** Rows of a table, made into items. */
-export const reader = <T extends Item>(
-  db: () => DatabasePool,
-  table: string,
-  Made: new (row: T["row"]) => T,
-): ReadPort<T> => ({
+export const reader = <T extends Item>(db: () => Db, table: string, Made: new (row: T["row"]) => T): ReadPort<T> => ({
   async findUnpublished(startedAt, size) {
     const due = "where state = 'PENDING' and next_attempt_at <= $1 order by next_attempt_at, id limit $2";
     // One row more than `size` shows whether another batch exists.

@@ -1,9 +1,8 @@
-import type { DatabasePool } from "belfry";
-import type { WritePort } from "./ports.ts";
+import type { Db, WritePort } from "./ports.ts";
 
 // Conditioned on the number of attempts that was read: of two holders of an item, the first one counts.
 // The next attempt is counted from the start of the turn, so it lies after it and the turn does not meet the item again.
-export const writer = (pool: () => DatabasePool, table: string): WritePort => ({
+export const writer = (pool: () => Db, table: string): WritePort => ({
   async persist(startedAt, { row, state, waitMs, error, answer }) {
     const text = `
       update batch_scheduler.${table} set state = $3, attempts = attempts + 1, last_error = $4, answer = $7,
