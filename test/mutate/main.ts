@@ -108,17 +108,7 @@ function toJudge(): readonly Mutant[] {
   return options.again === true ? chosen : chosen.filter(({ key }) => !ledger.has(key));
 }
 
-/** Reasons of changes that the statements do not have any more. */
-function outOfDate(): string[] {
-  const changes = new Set(everyMutant.map((mutant) => `${placeOf(mutant)}: ${changeOf(mutant)}`));
-  const reasons = Object.entries(keptReasons()).flatMap(([place, of]) =>
-    Object.keys(of).map((change) => `${place}: ${change}`),
-  );
-  return reasons.filter((reason) => !changes.has(reason));
-}
-
 function tell(): number {
-  for (const reason of outOfDate()) say(`out of date in reasons.json: ${reason}`);
   const known = ledger;
   const oldest = (commits: readonly string[]): string =>
     git("rev-list", "HEAD")

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { Reasons, Verdict } from "./kept.ts";
+import { keptReasons, type Reasons, type Verdict } from "./kept.ts";
 import type { Judged } from "./ledger.ts";
 import { changeOf, type Mutant, mutantOf, placeOf } from "./mutant.ts";
+import { changesOf, mutatedFiles } from "./places.ts";
 import { report } from "./report.ts";
 
 const source = "a and b";
@@ -36,4 +37,13 @@ test.each<[what: string, is: (n: number) => Verdict["is"] | null, reasons: Reaso
   ["one was not judged yet", (n) => (n === 5 ? null : "killed"), {}, 1],
 ])("when %s", (_, is, reasons, code) => {
   expect(reported(is, reasons)).toBe(code);
+});
+
+test("each reason is of a change that a statement has", () => {
+  const changes = mutatedFiles().flatMap(changesOf);
+  const known = new Set(changes.map(({ mutant }) => `${placeOf(mutant)}: ${changeOf(mutant)}`));
+  const reasons = Object.entries(keptReasons()).flatMap(([place, of]) =>
+    Object.keys(of).map((each) => `${place}: ${each}`),
+  );
+  expect(reasons.filter((reason) => !known.has(reason))).toEqual([]);
 });
