@@ -50,16 +50,16 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const screen = options.json ? jsonScreen(process.stdout) : humanScreen(process.stdout);
   const stopped = untilSignal(screen);
-  const ended = { by: "" };
-  void stopped.then((signal) => (ended.by = signal));
+  let isStopped = false;
+  void stopped.then(() => (isStopped = true));
   try {
     const system = await start(options, screen);
     await follow(system, screen, stopped);
-    return ended.by === "SIGINT" ? exitCodes.interrupted : exitCodes.stopped;
+    return exitCodes.stopped;
   } catch (error) {
     screen.close();
     // The terminal sends Ctrl-C to what sets up Postgres too: its end is no error then.
-    if (ended.by !== "") return exitCodes.interrupted;
+    if (isStopped) return exitCodes.interrupted;
     console.error(`error: ${textOf(error)}`);
     return exitCodes.failed;
   }

@@ -1,7 +1,8 @@
+import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { createRequire, getCompileCacheDir } from "node:module";
 import { Command } from "commander";
-import { CliError, exitCodes } from "../exit.ts";
+import { CliError, type ExitCode, exitCodes, Finished } from "../exit.ts";
 
 const local = fileURLToPath(new URL("../../local/main.ts", import.meta.url));
 
@@ -24,10 +25,11 @@ Stops on Ctrl-C. State lives in .belfry (BELFRY_HOME overrides) and survives. DA
     )
     .allowUnknownOption()
     .argument("[options...]", "passed on to the local system")
-    .action((options: string[], _: object, command: Command) => {
+    .action(async (options: string[], _: object, command: Command) => {
       needLocal();
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
-      become(json === true ? [...options, "--json"] : options);
+      const code = await start(json === true ? [...options, "--json"] : options);
+      if (code !== 0) throw new Finished(known(code));
     });
 }
 
@@ -43,11 +45,22 @@ function needLocal(): void {
   }
 }
 
-/** In place of this process, so that what the command line loaded is not part of the system. */
-function become(options: readonly string[]): never {
+const known = (code: number): ExitCode =>
+  code === exitCodes.usage || code === exitCodes.interrupted ? code : exitCodes.failure;
+
+/** Its own process, so that what the command line loaded is not part of the system. It stops itself on signals. */
+async function start(options: readonly string[]): Promise<number> {
   // As the processes that it starts, which compile the same modules: the first one keeps them for the others and for the next start.
   const flags = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--max-semi-space-size=1"];
   const env = { NODE_COMPILE_CACHE: getCompileCacheDir(), ...process.env };
-  process.execve?.(process.execPath, [process.argv0, ...flags, local, "start", ...options], env);
-  throw new CliError(exitCodes.failure, "unsupported-system", "the local system needs Linux or macOS");
+  const child = spawn(process.execPath, [...flags, local, "start", ...options], { stdio: "inherit", env });
+  process.removeAllListeners("SIGINT");
+  // The terminal sends Ctrl-C to the child as well: this process only waits for it to stop.
+  let isInterrupted = false;
+  process.on("SIGINT", () => (isInterrupted = true));
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  return await new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => resolve(isInterrupted ? exitCodes.interrupted : (code ?? 1)));
+  });
 }
