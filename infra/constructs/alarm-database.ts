@@ -69,7 +69,7 @@ export function addDatabaseAlarms(
     maxAllocatedStorage = 0,
   } = instance;
   // Another instance of a cluster may be its writer tomorrow.
-  const of =
+  const of: Readonly<Record<string, string>> =
     cluster === undefined ? { DBInstanceIdentifier: instance.ref } : { DBClusterIdentifier: cluster, Role: "WRITER" };
   const bytes = Number(allocatedStorage) * gb;
   const wholes: { readonly [N in Name]?: number } = {

@@ -11,17 +11,25 @@ export type DatabaseProps =
   | ({ readonly kind: "existing" } & ExistingDatabaseProps);
 
 /** With the defaults of its kind. */
-type ChosenDatabase =
+export type ChosenDatabase =
   | ({ readonly kind: "instance" } & InstanceSettings)
   | ({ readonly kind: "aurora" | "aurora-serverless" } & AuroraSettings)
   | ({ readonly kind: "existing" } & ExistingDatabaseProps);
+
+const storageGbMax = 65_536;
 
 /** One zone, one small instance: what fits a team that begins. */
 const defaultsOf = (props: DatabaseProps): object => {
   const server = { backupDays: 7, onDelete: "snapshot" };
   if (props.kind !== "instance") return props.kind === "existing" ? {} : server;
   const { storageGb = 20 } = props;
-  return { ...server, instanceClass: "db.t4g.small", storageGb, maxStorageGb: 5 * storageGb, multiAz: false };
+  return {
+    ...server,
+    instanceClass: "db.t4g.small",
+    storageGb,
+    maxStorageGb: Math.min(5 * storageGb, storageGbMax),
+    multiAz: false,
+  };
 };
 
 interface Rule {
@@ -32,7 +40,9 @@ interface Rule {
 
 const number = (min: number, max: number, step: 1 | 0.5): Rule => ({
   must: `be a ${step === 1 ? "whole number" : "number in steps of 0.5"} from ${min} to ${max}`,
-  isKept: (value) => typeof value === "number" && value >= min && value <= max && Number.isInteger(value / step),
+  isKept: (value) =>
+    Token.isUnresolved(value) ||
+    (typeof value === "number" && value >= min && value <= max && Number.isInteger(value / step)),
 });
 const word = (...words: readonly string[]): Rule => ({
   must: `be "${words.join('" or "')}"`,
@@ -45,7 +55,7 @@ const instanceClass: Rule = {
   isKept: (value) => typeof value === "string" && (Token.isUnresolved(value) || /^db\.[\w-]+\.[\w-]+$/.test(value)),
   isRequired: true,
 };
-const storage = number(20, 65_536, 1);
+const storage = number(20, storageGbMax, 1);
 const capacity = (min: number): Rule => ({ ...number(min, 256, 0.5), isRequired: true });
 
 const server = {
@@ -88,9 +98,14 @@ export function chosenDatabase(props: DatabaseProps = { kind: "instance" }): Cho
     if (value === undefined ? isRequired : !isKept(value))
       throw new Error(`database.${field} is ${shown(value)}: it must ${must}`);
   }
-  const { storageGb, maxStorageGb } = chosen as Partial<InstanceSettings>;
-  if (storageGb !== undefined && maxStorageGb !== undefined && maxStorageGb < storageGb)
-    throw new Error(`database.maxStorageGb is ${maxStorageGb}: it must be at least storageGb, ${storageGb}`);
+  for (const [least, most] of [
+    ["storageGb", "maxStorageGb"],
+    ["minCapacity", "maxCapacity"],
+  ] as const)
+    if (![chosen[least], chosen[most]].some(Token.isUnresolved) && Number(chosen[most]) < Number(chosen[least]))
+      throw new Error(
+        `database.${most} is ${shown(chosen[most])}: it must be at least ${least}, ${shown(chosen[least])}`,
+      );
   return chosen as unknown as ChosenDatabase;
 }
 

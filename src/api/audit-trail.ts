@@ -8,9 +8,7 @@ export interface AuditedChange extends Omit<AuditRow, "detail"> {
 }
 
 export interface AuditTrail {
-  /**
-   * Resolves when the row is written. A row that cannot be written is logged, since the change has happened.
-   */
+  /** Resolves when the row is written. A row that cannot be written is logged, since the change has happened. */
   note(change: AuditedChange): Promise<void>;
 }
 

@@ -86,12 +86,13 @@ function queueUrls({ client, names, urls = {} }: SqsQueueOptions): (lane: string
       throw new Error(`queue "${name}" of lane "${lane}" does not exist: ${fix}`, { cause });
     }
   };
-  return (lane) => {
-    const url = known.get(lane) ?? look(lane);
+  const lookOnce = (lane: string): Promise<string> => {
+    const url = look(lane);
     known.set(lane, url);
     url.catch(() => known.delete(lane));
     return url;
   };
+  return (lane) => known.get(lane) ?? lookOnce(lane);
 }
 
 function nameIn(names: Readonly<Record<string, string>>, lane: string): string {

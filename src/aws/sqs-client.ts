@@ -5,8 +5,8 @@ import { SignatureV4 } from "@smithy/signature-v4";
 import { wallClockMs } from "../outside/clock.ts";
 import { isLoopback } from "../outside/outside-address.ts";
 import { type AwsSettings, localCredentials, serviceUrl } from "./address.ts";
-import { sha256 } from "./signed-fetch.ts";
 import { createPoster, type Poster, type PostAnswer } from "./post.ts";
+import { Sha256 } from "./sha256.ts";
 
 /** Attempts of one call, throttled ones included. */
 const attemptsMax = 5;
@@ -64,7 +64,7 @@ export class SqsClient {
     this.#poster = createPoster(this.#url);
     this.#credentials = credentials;
     this.#wallClockMs = clock;
-    this.#signer = new SignatureV4({ service: "sqs", region, credentials, sha256 });
+    this.#signer = new SignatureV4({ service: "sqs", region, credentials, sha256: Sha256 });
   }
 
   /**

@@ -137,7 +137,12 @@ function refused(status: number, url: string, answer: unknown): CliError {
   // A server that is no Belfry, or an older one, misses more than the thing that was asked for.
   const isOther = problem.code === undefined || problem.code === "no-such-route";
   const code = status === 404 && isOther ? exitCodes.failure : (codeOfStatus[status] ?? exitCodes.failure);
-  const message = problem.detail ?? `${url} answered ${status} without saying why: is it a Belfry API?`;
+  const isElsewhere = status >= 300 && status < 400;
+  const message =
+    problem.detail ??
+    (isElsewhere
+      ? `${url} sends its callers to another address (${status}): use that one`
+      : `${url} answered ${status} without saying why: is it a Belfry API?`);
   const details = (problem.errors ?? []).map(({ path, message: rule }) => `${path}: ${rule}`);
   const shown = details.length > 1 ? details : [];
   // Only where the log says more than the answer does.

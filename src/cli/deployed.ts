@@ -51,7 +51,8 @@ export async function stageAddress(
     const region = regionOfStage(stage, given.env);
     return { region, url: given.url ?? (await urlOf(stage, region, given)) };
   } catch (error) {
-    // A stage of another project may be found, so it is asked for only now.
+    // Not in place of what is wrong with credentials, rights or the network. A stage of another project may be found before.
+    if (!(error instanceof CliError && ["no-region", "not-deployed"].includes(error.code))) throw error;
     const { projectOf, stageIn } = await import("./project.ts");
     const project = given.url === undefined ? await projectOf(given).catch(() => null) : null;
     if (project !== null) stageIn(project, stage);

@@ -1,5 +1,4 @@
-import { createRequire } from "node:module";
-import type Table from "cli-table3";
+import Table from "cli-table3";
 import colors from "picocolors";
 import { csv } from "../insight/csv.ts";
 import type { CliError } from "./exit.ts";
@@ -59,16 +58,12 @@ function table(
 ): string {
   const whole = cells.map((row) => row.map(printable));
   if (!isTerminal) return [names, ...whole].map((row) => row.join("\t")).join("\n");
-  const widths = fitColumns(names, whole, columns);
-  const [head, left] = [names.slice(0, widths.length), names.slice(widths.length)];
-  // Not of each command's start.
-  const Drawn = createRequire(import.meta.url)("cli-table3") as typeof Table;
-  const drawn = new Drawn({
+  const { head, rows, left } = fitColumns(names, whole, columns);
+  const drawn = new Table({
     head: head.map((name) => colors.bold(name)),
     style: { head: [], border: colors.isColorSupported ? ["dim"] : [], compact: true },
-    colWidths: widths.map((width) => width + 2),
   });
-  drawn.push(...whole.map((row) => head.map((name, at) => (name === "STATE" ? coloredState(row[at] ?? "") : row[at]))));
+  drawn.push(...rows.map((row) => row.map((text, column) => (head[column] === "STATE" ? coloredState(text) : text))));
   const note = left.length === 0 ? "" : `\n${colors.dim(`no room for ${left.join(", ")}`)}`;
   return `${drawn.toString()}${note}`;
 }
@@ -101,9 +96,11 @@ export const printableJson = (json: string): string =>
 const unsafe = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 const hexOf = (character: string): string => (character.codePointAt(0) ?? 0).toString(16);
 
+/** What a command may use of the world. */
 export interface World {
   readonly streams: Streams;
   readonly env: NodeJS.ProcessEnv;
+  /** Where the command was started. */
   readonly folder: string;
   /** Aborted by Ctrl-C; left out: nothing interrupts. */
   readonly interrupted?: AbortSignal;
@@ -116,10 +113,14 @@ const frameOf = (cells: number): number => cells * 3 + 1;
 type Rows = readonly (readonly string[])[];
 
 /**
- * Widths of a table that is no wider than the terminal. The first column names the row, so it stays whole; of the others the
- * widest gives way first, and where all are narrow the last ones are left out.
+ * A table no wider than the terminal. The first column names the row, so it stays whole; of the others the widest gives way
+ * first, and where all are narrow the last ones are `left` out.
  */
-function fitColumns(names: readonly string[], cells: Rows, columns: number): readonly number[] {
+export function fitColumns(
+  names: readonly string[],
+  cells: Rows,
+  columns: number,
+): { readonly head: readonly string[]; readonly rows: Rows; readonly left: readonly string[] } {
   const whole = names.map((name, index) => Math.max(widthOf(name), ...cells.map((row) => widthOf(row[index] ?? ""))));
   const least = whole.map((width, index) =>
     index === 0 ? width : Math.min(width, Math.max(narrowest, widthOf(names[index] ?? ""))),
@@ -133,7 +134,21 @@ function fitColumns(names: readonly string[], cells: Rows, columns: number): rea
     if (room[widest] === 0) break;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
-  return widths;
+  return {
+    head: names.slice(0, kept),
+    rows: cells.map((row) => row.slice(0, kept).map((text, index) => cut(text, widths[index] ?? text.length))),
+    left: names.slice(kept),
+  };
+}
+
+function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = "";
+  for (const character of text) {
+    if (widthOf(kept) + widthOf(character) > width - 1) break;
+    kept += character;
+  }
+  return `${kept}…`;
 }
 
 const wide =

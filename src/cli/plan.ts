@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { ChosenDatabase } from "../../infra/constructs/database-defaults.ts";
 import { engineVersions } from "../../infra/engines.ts";
 import type { Deployment } from "../../infra/stages.ts";
 import { onDemandMinutes } from "../stage/stages.ts";
@@ -28,14 +29,16 @@ export interface Plan {
 export async function planOf(project: Project, stage: string): Promise<Plan | null> {
   if (project.root === resolve(import.meta.dirname, "../..")) {
     const { deploymentOf } = await import("../../infra/stages.ts");
-    return planned(stage, deploymentOf(stage));
+    const { chosenDatabase } = await import("../../infra/constructs/database-defaults.ts");
+    const deployment = deploymentOf(stage);
+    return planned(stage, deployment, chosenDatabase(deployment.database));
   }
   const synthesized = synthesizedStack(project.root, stage);
   return synthesized === null ? null : plannedBy(synthesized);
 }
 
-function planned(stage: string, deployment: Deployment): Plan {
-  const { network, database, scheduler = "each-minute", spotPasses } = deployment;
+function planned(stage: string, deployment: Deployment, database: ChosenDatabase): Plan {
+  const { network, scheduler = "each-minute", spotPasses } = deployment;
   const isOurs = network.kind === "small" || network.kind === "default";
   const engine = database.kind === "instance" ? "postgres" : "aurora-postgresql";
   const instanceClass = "instanceClass" in database ? database.instanceClass : "db.serverless";

@@ -86,6 +86,6 @@ export type { TaskSize } from "../machine/launcher.ts";
 export type { Priority } from "../machine/turn.ts";
 export type { FailurePolicy, RunResult } from "../machine/run.ts";
 export type { Log, MetricUnit } from "../machine/ports.ts";
-export type { CallerTx, DatabasePool, PooledConnection, Tx } from "../machine/transaction.ts";
+export type { CallerTx, DatabasePool, PooledConnection, Queries, Tx } from "../machine/transaction.ts";
 export type { RunId } from "../machine/job.ts";
 export type { GapRule, Launch, OnExcluded, OverlapReadings, Weekday } from "../machine/schedule.ts";

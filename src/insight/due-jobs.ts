@@ -15,9 +15,9 @@ const afterDue = `(${orderOf()}) > (timestamptz 'epoch' + $1::bigint * interval 
 const asksFor = (states: string): string =>
   `($6::jsonb -> 'states' is null or $6::jsonb -> 'states' ?| array[${states}])`;
 
-/** What jobs wait on, each once, $4 at most; where a job waits, found by hopping through its index. */
-export const heldUnder = (where = isWaiting): string => `holds as (
-  (select held_on from belfry.job where ${where} order by held_on limit 1)
+/** What jobs wait on, each once, $4 at most, found by hopping through its index; `first` may also say whether to look at all. */
+export const heldUnder = (first = isWaiting): string => `holds as (
+  (select held_on from belfry.job where ${first} order by held_on limit 1)
   union all
   select (select j.held_on from belfry.job j where j.held_on > h.held_on and ${isWaiting} order by j.held_on limit 1)
   from holds h where h.held_on is not null

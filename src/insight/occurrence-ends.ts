@@ -77,6 +77,7 @@ select o.job_id::text as job, x."end"
 from unnest($1::bigint[]) as o (job_id) ${jobWithEnd}
 where x."end" is not null`);
 
+/** Each with the end of its job; null when it has no job, or one that is no longer kept. */
 export async function withEnds<T extends { readonly jobId: JobId | null }>(
   insight: Database,
   occurrences: readonly T[],

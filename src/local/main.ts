@@ -50,16 +50,19 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const screen = options.json ? jsonScreen(process.stdout) : humanScreen(process.stdout);
   const stopped = untilSignal(screen);
-  let isStopped = false;
-  void stopped.then(() => (isStopped = true));
+  let endedBy: string | null = null;
+  void stopped.then((signal) => (endedBy = signal));
   try {
-    const system = await start(options, screen);
+    // The terminal sends Ctrl-C to what sets up Postgres too: its end is no error then.
+    const system = await start(options, screen).catch((error: unknown) => {
+      if (endedBy === "SIGINT") return null;
+      throw error;
+    });
+    if (system === null) return exitCodes.interrupted;
     await follow(system, screen, stopped);
     return exitCodes.stopped;
   } catch (error) {
     screen.close();
-    // The terminal sends Ctrl-C to what sets up Postgres too: its end is no error then.
-    if (isStopped) return exitCodes.interrupted;
     console.error(`error: ${textOf(error)}`);
     return exitCodes.failed;
   }

@@ -35,7 +35,7 @@ export interface KeptBatch {
 }
 
 /**
- * What a committed change leaves to do: `delivery/after-commit.ts` does it. Dispatching is the exception: `delivery/relay.ts`
+ * What a committed change leaves to do: `run/after-commit.ts` does it. Dispatching is the exception: `run/relay.ts`
  * sends what it dispatched, while it reads the next page.
  */
 

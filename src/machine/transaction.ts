@@ -7,8 +7,8 @@ export interface CallerTx {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>;
 }
 
-/** A transaction of Belfry's; `R` is what its caller knows of the rows. A plain `pg` client that has begun one is a `Tx` too. */
-export interface Tx extends CallerTx {
+/** What sends statements; `R` is what the caller knows of the rows. */
+export interface Queries extends CallerTx {
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- rows are what the caller says of them
   query<R extends object = Record<string, unknown>>(
     text: string,
@@ -16,14 +16,17 @@ export interface Tx extends CallerTx {
   ): Promise<{ rows: R[]; rowCount: number | null }>;
 }
 
+/** A transaction of Belfry's. A plain `pg` client that has begun one is a `Tx` too. */
+export type Tx = Queries;
+
 /** One connection of a pool. */
-export interface PooledConnection extends Tx {
-  /** Once. True ends it: what it was left in is not known. */
-  release(isBroken?: boolean): void;
+export interface PooledConnection extends Queries {
+  /** Once. True or an error ends it: what it was left in is not known. */
+  release(broken?: Error | boolean): void;
 }
 
 /** What is promised of a pool. It is one of `pg`, whose own types need a newer compiler than a project may have. */
-export interface DatabasePool extends Tx {
+export interface DatabasePool extends Queries {
   connect(): Promise<PooledConnection>;
   end(): Promise<void>;
 }

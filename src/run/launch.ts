@@ -6,6 +6,7 @@ import { workerLimits } from "./worker-limits.ts";
 import type { Claimed } from "../machine/store.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
+/** Null where the job does not run in a task of its own, or this worker has no launcher. */
 export function launcherFor({ ports, registry }: WorkerScope, job: Claimed): Launcher | null {
   const runsElsewhere = registry.jobs.get(job.kind)?.runOn === "fargate";
   return runsElsewhere ? (ports.launcher ?? null) : null;

@@ -26,6 +26,7 @@ export interface Hold {
   readonly signal: AbortSignal;
   /** Called a grace after an interruption, so that nothing waits for the handler any longer. */
   leave: (() => void) | null;
+  /** Interrupts the handler after `ms`. */
   endAfter(ms: number, why: Interruption["why"]): void;
 }
 

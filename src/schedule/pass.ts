@@ -95,8 +95,7 @@ function restedOf({ jobs }: Registry): ReadonlySet<string> {
   const kinds = [...jobs.values()];
   const asked = {
     turns: kinds.some(({ turns }) => turns !== null),
-    circuits: kinds.some(({ circuit }) => circuit !== null),
-    prematerialized: kinds.some(({ body }) => body.is === "fanOut" && body.materializeBeforeMs > 0),
+    circuits: kinds.some(({ circuit, retry }) => circuit !== null || retry.budget !== undefined),
   };
   const unasked = Object.entries(asked).flatMap(([step, isAsked]) => (isAsked ? [] : step));
   return new Set(["blackouts", "removed", "prune", ...unasked]);

@@ -34,6 +34,7 @@ function* startsOf(work: readonly DueWork[], capacity: number) {
   }
 }
 
+/** `work` in the order in which it is due. */
 export function pileUpsOf(work: readonly DueWork[], capacity: number): readonly PileUp[] {
   const found: PileUp[] = [];
   /** Of those that waited, in order; those before `begun` have started. */

@@ -246,7 +246,7 @@ function databaseOf(
 /** Of `max_connections`: the rest is for people and what the server itself needs. */
 export const poolShareMax = 0.6;
 
-/** What the numbers of a stage, its lanes and its database have to keep to together. */
+/** Rules that the numbers of a stage, its lanes and its database keep together. */
 export function checkTopology(all: Topology): readonly Problem[] {
   const problems = new ProblemList(`stage "${all.stage}"`);
   checkSizes(problems, all);

@@ -6,7 +6,7 @@ import { InvalidPayload } from "../define/errors.ts";
 import type { JobId, Json } from "../machine/job.ts";
 import type { Claimed } from "../machine/store.ts";
 import type { Ports } from "../machine/ports.ts";
-import type { Tx } from "../machine/transaction.ts";
+import type { CallerTx, Tx } from "../machine/transaction.ts";
 import { createContext } from "../run/handler-context.ts";
 import { openScope, runBody } from "../run/invocation.ts";
 import type { InvocationScope } from "../run/invocation-scope.ts";
@@ -24,7 +24,7 @@ export interface RunJobOptions {
   /** Default `test`. */
   readonly stage?: string;
   /** What `ctx.tx` hands out. Without it a handler that calls `ctx.tx` fails: use `createTestSystem` for it. */
-  readonly tx?: Tx;
+  readonly tx?: CallerTx;
   /** By name: what `ctx.secret` answers. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -73,7 +73,7 @@ export async function runJob<I>(job: Job<I>, payload: I, options: RunJobOptions 
 const transactionOf =
   ({ tx }: RunJobOptions) =>
   async <T>(_: InvocationScope, work: (tx: Tx) => Promise<T>): Promise<T> => {
-    if (tx !== undefined) return await work(tx);
+    if (tx !== undefined) return await work(tx as Tx);
     throw new Error("ctx.tx in runJob: pass { tx }, or test the job with createTestSystem, which has a database");
   };
 

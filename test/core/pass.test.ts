@@ -34,7 +34,7 @@ const options = (over: Partial<PassOptions> = {}): PassOptions => ({
 });
 
 /** Runs to its end while time passes. */
-async function run(ports: World, over: Partial<PassOptions> = {}): Promise<PassReport> {
+async function runAll(ports: World, over: Partial<PassOptions> = {}): Promise<PassReport> {
   const running = runPasses(ports, registry, options(over));
   const ended = new AbortController();
   running.finally(() => ended.abort()).catch(() => {});
@@ -42,10 +42,21 @@ async function run(ports: World, over: Partial<PassOptions> = {}): Promise<PassR
   return running;
 }
 
+test.each([
+  [defineJob({ id: "plain", run: () => {} }), ["circuits", "turns"]],
+  [defineJob({ id: "circuit", circuit: { on: "*" }, run: () => {} }), ["turns"]],
+  [defineJob({ id: "budget", retry: { maxAttempts: 3, budget: 0.1 }, run: () => {} }), ["turns"]],
+  [defineJob({ id: "fair", fairness: { key: () => "ada" }, run: () => {} }), ["circuits"]],
+])("a pass that finds nothing rests what no definition asks for: $0.id", async (job, resting) => {
+  const rests = new Map<string, number>();
+  await pass(world(), registryFor(job), { stage: "test", signal: new AbortController().signal, rests });
+  expect([...rests.keys()].filter((step) => /^(circuits|turns)$/.test(step)).toSorted()).toEqual(resting);
+});
+
 describe("one scheduler task", () => {
   test("repeats passes until its time is over, then gives the lock back", async () => {
     const ports = world();
-    const report = await run(ports);
+    const report = await runAll(ports);
     expect(report).toMatchObject({ outcome: "done", heldBy: null });
     expect(report.passes).toBe(passLimits.passMs / passLimits.passIntervalMs);
     expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: null });
@@ -79,7 +90,7 @@ describe("one scheduler task", () => {
 
   test("passes its crash points in the order the proof expects", async () => {
     const ports = world();
-    await run(ports, { untilMs: 1 });
+    await runAll(ports, { untilMs: 1 });
     expect(ports.passed.filter((name) => !name.startsWith("relay") && !name.startsWith("tick"))).toEqual([
       "lock.acquired",
       "fence.installed",
@@ -95,7 +106,7 @@ describe("the steps of a pass", () => {
   ])("a pass $name", async ({ faults, notes }) => {
     const noted: string[] = [];
     const passed = async ({ name }: { readonly name: string }) => void noted.push(name);
-    await run(withStore(() => ({ ...faults, passed })));
+    await runAll(withStore(() => ({ ...faults, passed })));
     expect([...new Set(noted)]).toEqual(notes);
   });
 
@@ -220,7 +231,7 @@ describe("a lock table that was wiped or restored", () => {
   test("has its fence raised above the one in force, and the lock is kept and released under it", async () => {
     const ports = world();
     await ports.store.installFence({ name: schedulerLock, token: 40 });
-    const report = await run(ports);
+    const report = await runAll(ports);
     expect(report).toMatchObject({ outcome: "done", passes: passLimits.passMs / passLimits.passIntervalMs });
     expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: null, fence: 41 });
     expect(await ports.store.installFence({ name: schedulerLock, token: 1 })).toBe(41);
@@ -237,14 +248,14 @@ describe("a lock table that was wiped or restored", () => {
       silentMs: 0,
       seenAt: null,
     });
-    expect(await run(ports)).toMatchObject({ outcome: "done" });
+    expect(await runAll(ports)).toMatchObject({ outcome: "done" });
     expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: null, fence: 41 });
   });
 
   test("a holder that cannot raise it leaves the lock to the newer one", async () => {
     const ports = withLocks(() => ({ raise: async () => false }));
     await ports.store.installFence({ name: schedulerLock, token: 40 });
-    expect(await run(ports)).toMatchObject({ outcome: "held", heldBy: "a newer holder", passes: 0 });
+    expect(await runAll(ports)).toMatchObject({ outcome: "held", heldBy: "a newer holder", passes: 0 });
     expect(ports.clock.pending()).toBe(0);
   });
 });
@@ -252,7 +263,7 @@ describe("a lock table that was wiped or restored", () => {
 describe("when something is away", () => {
   test("an outage of the lock store lets the lock row in Postgres stand in", async () => {
     const ports = withLocks(() => ({ read: down, take: down, renew: down, release: down }));
-    const report = await run(ports);
+    const report = await runAll(ports);
     expect(report).toMatchObject({ outcome: "done" });
     expect(report.passes).toBeGreaterThan(0);
     expect(sum(ports.measured, "scheduler.lock.outage")).toBe(1);
@@ -261,7 +272,7 @@ describe("when something is away", () => {
 
   test("also when the task's time is shorter than the wait for the lock store: it makes one pass", async () => {
     const ports = withLocks(() => ({ read: down, take: down }));
-    expect(await run(ports, { untilMs: lockLimits.lockOutageMs / 2 })).toMatchObject({ outcome: "done", passes: 1 });
+    expect(await runAll(ports, { untilMs: lockLimits.lockOutageMs / 2 })).toMatchObject({ outcome: "done", passes: 1 });
   });
 
   test("of two tasks in an outage one runs", async () => {
@@ -273,13 +284,13 @@ describe("when something is away", () => {
 
   test("or the outage is skipped, when the stage prefers that, and no pass runs", async () => {
     const ports = withLocks(() => ({ read: down, take: down }));
-    expect(await run(ports, { onLockOutage: "skip" })).toMatchObject({ outcome: "lock-outage", passes: 0 });
+    expect(await runAll(ports, { onLockOutage: "skip" })).toMatchObject({ outcome: "lock-outage", passes: 0 });
     expect(ports.clock.elapsedMs()).toBeLessThanOrEqual(lockLimits.lockOutageMs + 1_000);
   });
 
   test("a database that is away when the fence is to be installed leaves no lock behind", async () => {
     const ports = withStore(() => ({ installFence: down }));
-    await expect(run(ports)).rejects.toThrow("down");
+    await expect(runAll(ports)).rejects.toThrow("down");
     expect(ports.locks.items.get(schedulerLock)?.owner).toBeNull();
     expect(ports.clock.pending()).toBe(0);
   });

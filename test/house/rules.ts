@@ -133,7 +133,7 @@ export const rules: readonly Rule[] = [
     mayImport: [
       /^src\/cli\//,
       /^src\/aws\//,
-      /^infra\/(stages|engines)\.ts$/,
+      /^infra\/(stages|engines|constructs\/database-defaults)\.ts$/,
       /^src\/insight\/prices\.ts$/,
       /^src\/(stage\/(deployed-api|stages|topology|project)|compose\/(apps))\.ts$/,
     ],

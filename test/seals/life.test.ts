@@ -24,6 +24,7 @@ import {
   PermanentError,
 } from "belfry";
 import { createTestSystem } from "belfry/testing";
+import { dayMs } from "../../src/machine/units.ts";
 
 /** Stands in every payload, result, error and log line of this file, and nowhere else. */
 const planted = "4111-1111-1111-1111";
@@ -187,6 +188,8 @@ test("no message, no dead letter and no line of the archive says what a sealed j
   await using closing = new AsyncDisposableStack();
   const db = await freshDatabase({ own: true });
   closing.defer(() => db.close());
+  // A batch of the archive has the rows of one day, so all of them end in one.
+  await db.clock.advance(dayMs - (Date.now() % dayMs));
   const base = world();
   const ports = { ...base, store: db.store, seals: ownSeals() };
   const known = registry([app]);
@@ -221,7 +224,7 @@ test("no message, no dead letter and no line of the archive says what a sealed j
   expect(rows.map(({ said }) => said)).toEqual(["pay FAILED", "refused FAILED", "open SUCCESS"]);
   const stored = await dumped(db.pool);
 
-  await db.clock.advance(400 * 86_400_000 + archiveLimits.rowsWaitMs);
+  await db.clock.advance(400 * dayMs + archiveLimits.rowsWaitMs);
   const source = createArchiveSource(db.connections);
   const lines: string[] = [];
   for (const part of archiveParts) {

@@ -149,6 +149,7 @@ export const eventPage = z
     isMore: z.boolean(),
     /** The cursor was of another database: events may be missing before these. */
     isGap: z.boolean(),
+    /** The newest jobs, when no cursor was given. */
     jobs: z.array(job).optional(),
   })
   .meta({ id: "EventPage" });

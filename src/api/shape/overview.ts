@@ -18,6 +18,7 @@ export const lane = z
     waiting: count,
     running: count,
     retrying: count,
+    /** Due later. */
     scheduled: count,
     held: z.object({ slot: count, paused: count, predecessors: count }),
     /** Since the earliest due time of what waits; null when nothing waits. */

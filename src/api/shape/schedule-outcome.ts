@@ -36,6 +36,7 @@ const glance = z
 export const scheduleOutcome = z
   .object({
     ...schedule.shape,
+    /** Newest first. */
     last: z.array(glance),
     /** The nominal time of the first failure since it last succeeded; null when its last end was no failure. */
     failingSince: maybeTime,

@@ -8,6 +8,7 @@ export const upcoming = z
   .object({
     from: time,
     to: time,
+    /** The soonest ones. */
     times: z.array(
       z.object({
         at: time.describe("When its job is due."),
