@@ -1,7 +1,7 @@
 /** The table "What a job costs" of docs/scale.md, measured again: what of it does not depend on the machine. */
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { costOf } from "../../bench/cost/cost.ts";
+import { type Cost, costOf, middle } from "../../bench/cost/cost.ts";
 import { works } from "../../bench/cost/works.ts";
 import { openGround } from "../../bench/ground.ts";
 import { scaleTarget } from "../../scripts/costs.ts";
@@ -19,15 +19,20 @@ test("a job of each kind of work costs what docs/scale.md says; write it again w
   const ground = await openGround();
   onTestFinished(() => ground.close());
   expect(works.map(({ name }) => name)).toEqual([...page.keys()]);
+  const wrongIn = (cost: Cost): readonly string[] =>
+    Object.entries(within).flatMap(([name, share]) => {
+      const field = name as keyof typeof within;
+      const said = page.get(cost.work)?.[field] ?? 0;
+      const isNear = Math.abs(cost[field] - said) <= share * said + rounding;
+      return isNear ? [] : [`${cost.work}: ${field} ${cost[field]}, not ${said}`];
+    });
   const wrong: string[] = [];
   for (const work of works) {
-    const found = await costOf(ground, work, jobs);
-    for (const [name, share] of Object.entries(within)) {
-      const field = name as keyof typeof within;
-      const said = page.get(work.name)?.[field] ?? 0;
-      if (Math.abs(found[field] - said) > share * said + rounding)
-        wrong.push(`${work.name}: ${field} ${found[field]}, not ${said}`);
-    }
+    const rounds = [await costOf(ground, work, jobs)];
+    // A machine that is slow for a while writes more: then the middle of three counts, as on the page.
+    while (rounds.length < 3 && wrongIn(middle(work.name, rounds)).length > 0)
+      rounds.push(await costOf(ground, work, jobs), await costOf(ground, work, jobs));
+    wrong.push(...wrongIn(middle(work.name, rounds)));
   }
   expect(wrong).toEqual([]);
 }, 600_000);
