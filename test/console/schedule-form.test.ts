@@ -40,10 +40,14 @@ await describeInBrowser("schedules that no code defines", (its) => {
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: "New schedule" });
     await dialog.getByLabel("minute hour day month weekday").fill("0 8 * *");
+    const save = dialog.getByRole("button", { name: "Save the schedule" });
+    const foot = await save.boundingBox();
     await dialog.getByText("has 4 fields").waitFor();
     await dialog.getByLabel("minute hour day month weekday").fill("30 2 * * 0L");
     await dialog.getByLabel("Time zone").fill("Europe/Berlin");
     await dialog.getByText("the clock skips 02:30").waitFor();
+    // A button that moves between press and release is not clicked.
+    expect(await save.boundingBox()).toEqual(foot);
     expect(await violations(page)).toEqual([]);
     await dialog.getByLabel("Id").fill("by-hand");
     await dialog.getByLabel("Kind").selectOption("send-open-mail");
