@@ -158,7 +158,8 @@ function changes(its: OperatorWorld, job: Job): void {
     const dialog = at.page.getByRole("dialog", { name: "Edit by-hand" });
     await dialog.getByLabel("minute hour day month weekday").fill("30 4 1 1 *");
     await at.click(dialog.getByRole("button", { name: "Save the schedule" }));
-    await at.page.getByText("by-hand is saved").waitFor();
+    const said = () => at.page.locator(".toast, dialog .problem").allTextContents();
+    await expect.poll(said).toEqual([expect.stringContaining("by-hand is saved")]);
     const spec = () => its.call<{ spec: { expression: unknown } }>("GET", "/schedules/by-hand");
     await until("the new time", async () => JSON.stringify(await spec()).includes("30 4 1 1 *"));
   });
