@@ -92,6 +92,7 @@ test("a month's bill is to the cent what a calculator says", async () => {
   expect(first?.usd.queues).toBeCloseTo(0.744, 9);
   expect(first?.usd.database).toBeCloseTo(81.534_247, 6);
   expect(second?.usd.fargate).toBeCloseTo(65.833_333, 6);
+  expect(second?.gbSeconds).toBe(1_500);
   expect(byKind.total).toMatchObject({ attempts: 1_000_000, calls: 730_000, runMs: 3_260_000_000 });
   expect(shown(await costs(opened, `${month}&by=key`))).toEqual([
     ["ada", "139.80"],
