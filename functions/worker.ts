@@ -56,4 +56,4 @@ export async function handler(
 }
 
 /** Called by the local system only, after the messages were deleted. */
-export const afterAcknowledge = (): Promise<void> => runtime.ports.crashPoint("acked");
+export const afterAcknowledge = async (): Promise<void> => runtime.ports.crashPoint?.("acked");

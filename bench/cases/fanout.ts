@@ -74,7 +74,7 @@ async function enqueued(store: Store, key: string): Promise<Message> {
     ...noQueue,
     send: async (_: string, sent: readonly Message[]) => (messages.push(...sent), { failed: [] }),
   };
-  await createClient(portsWith(store, queue), { stage: "bench" }).enqueue(definitionOf(daily), [
+  await createClient(portsWith(store, queue)).enqueue(definitionOf(daily), [
     { payload: undefined, key },
   ]);
   const [message] = messages;

@@ -39,7 +39,7 @@ export async function claimBatch(
   asked: readonly JobId[] = [],
 ): Promise<ClaimedBatch> {
   if (arrived.length === 0) return emptyClaim;
-  const { store, log } = scope.ports;
+  const { store, log, tracing } = scope.ports;
   const giveBack = (left: readonly Arrived[], error: unknown): string[] => {
     log.error("claim failed; the messages are given back", { messages: left.length, error });
     return left.map((item) => item.messageId);
@@ -47,12 +47,14 @@ export async function claimBatch(
   let free: readonly Arrived[];
   let answer: Awaited<ReturnType<Store["claim"]>>;
   try {
-    free = await scope.circuits.hold(arrived);
+    free = scope.circuits === null ? arrived : await scope.circuits.hold(arrived);
     if (free.length === 0) return emptyClaim;
     const messages = free.map(({ message }) => message);
-    const of = { lane: scope.options.lane, messages: messages.length };
-    const claim = () => store.claim(messages, { worker: scope.options.worker, alone, asked });
-    answer = await laneSpan(scope.ports, "claim", of, claim);
+    const { lane, worker } = scope.options;
+    const claim = () => store.claim(messages, { worker, alone, asked });
+    answer = await (tracing === undefined
+      ? claim()
+      : laneSpan(tracing, "claim", { lane, messages: messages.length }, claim));
   } catch (error) {
     return { ...emptyClaim, giveBack: giveBack(arrived, error), isStoreAway: true };
   }
@@ -64,10 +66,8 @@ export async function claimBatch(
   const left = free.filter((item) => !taken.has(item.message.jobId));
   countRefused(scope, rows);
   await afterCommit(scope.ports, answer.aftermath);
-  await replace(
-    scope,
-    rows.filter((row) => row.replaces),
-  );
+  const replacing = rows.filter((row) => row.replaces);
+  if (replacing.length > 0) await replace(scope, replacing);
   if (left.length === 0) return { ...emptyClaim, running };
   try {
     const looked = await store.peek(left.map((item) => item.message.jobId));

@@ -14,7 +14,10 @@ export interface WorkerScope {
   readonly options: WorkerOptions;
   readonly leases: LeaseKeeper;
   readonly settler: Settler;
-  readonly circuits: Circuits;
+  /** Null where no kind of this process has a circuit or a retry budget. */
+  readonly circuits: Circuits | null;
+  /** Of a kind of its lane. */
+  readonly hasBatches: boolean;
   /** Paces the launches of tasks. */
   readonly launches: RateLimiter;
   /** Aborts when the worker stops. */
