@@ -1,6 +1,6 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { readConfig } from "../src/stage/config.ts";
-import { createLaneGate } from "../src/run/worker-scope.ts";
+import { createLaneGate } from "../src/run/claim.ts";
 import { createWorker } from "../src/run/worker.ts";
 import { workerLimits } from "../src/run/worker-limits.ts";
 import manifest from "../package.json" with { type: "json" };

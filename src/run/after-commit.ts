@@ -42,7 +42,7 @@ async function doOnce(ports: AfterCommitPorts, left: Aftermath): Promise<Afterma
   if (turns.lanes.length + turns.keys.length > 0) await attempt(ports, "turns", () => giveTurns(ports, { of: turns }));
   if (batches.length > 0)
     await attempt(ports, "batches", async () => sendOutbox(ports, await ports.store.startFull(batches)));
-  return mergeAftermaths(parts);
+  return parts.length === 0 ? noAftermath : mergeAftermaths(parts);
 }
 
 async function attempt(ports: AfterCommitPorts, step: string, work: () => Promise<unknown>): Promise<void> {

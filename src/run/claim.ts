@@ -4,11 +4,13 @@ import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { evaluateConditions } from "./conditions.ts";
 import type { JobId } from "../machine/job.ts";
 import type { Claimed, JobPeek, Store } from "../machine/store.ts";
+import type { LaneStore } from "../machine/lane-store.ts";
+import type { Clock, Ports } from "../machine/ports.ts";
 import { afterCommit } from "./after-commit.ts";
 import type { Arrived } from "./message.ts";
 import { laneSpan } from "./spans.ts";
 import { replaceEarlier } from "./replace.ts";
-import type { WorkerScope } from "./worker-scope.ts";
+import type { LaneGate, WorkerScope } from "./worker-scope.ts";
 
 export interface ClaimedBatch {
   readonly running: readonly Claimed[];
@@ -26,6 +28,42 @@ export interface Early {
   readonly item: Arrived;
   /** By this worker's monotonic clock. */
   readonly dueAtMs: number;
+}
+
+/** Cached for a second: operators do not notice the delay of a pause. */
+const lookMs = 1_000;
+
+export function createLaneGate(options: {
+  lane: string;
+  clock: Clock;
+  store: Pick<LaneStore, "isPaused" | "holdPaused">;
+}): LaneGate {
+  const { lane, clock, store } = options;
+  let looked: { readonly atMs: number; readonly paused: boolean } | null = null;
+  return {
+    async isPaused() {
+      if (looked === null || clock.elapsedMs() - looked.atMs >= lookMs) {
+        looked = { atMs: clock.elapsedMs(), paused: await store.isPaused(lane) };
+      }
+      return looked.paused;
+    },
+    hold: (messages) => store.holdPaused(messages),
+  };
+}
+
+/** @returns null for a lane that is not paused. A message is given back only when it is unknown whether its job was held. */
+export async function holdIfPaused(
+  messages: readonly Arrived[],
+  { gate, lane, log }: { gate?: LaneGate | undefined; lane: string; log: Ports["log"] },
+): Promise<{ giveBack: readonly string[] } | null> {
+  try {
+    if (gate === undefined || !(await gate.isPaused())) return null;
+    await gate.hold(messages.map(({ message }) => message));
+    return { giveBack: [] };
+  } catch (error) {
+    log.warn("whether the lane is paused is not known; the messages are given back", { lane, error });
+    return { giveBack: messages.map(({ messageId }) => messageId) };
+  }
 }
 
 /**

@@ -173,7 +173,7 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, outcome: Outcome): 
   });
   if (settled.settled.length !== 1)
     throw new LostInTransaction(`job ${scope.job.jobId} is no longer attempt ${scope.job.attempt}'s`);
-  scope.left.push(settled.aftermath, turnsAfter(scope.worker.registry, scope.job.kind));
+  scope.left.push(settled.aftermath, ...turnsAfter(registry, scope.job.kind));
   noteConflicts(ports, settled.conflicts);
 }
 

@@ -5,9 +5,7 @@ import type { Claimed } from "../machine/store.ts";
 /** A claimed job as its handler gets it. @throws SealUnavailable, SealBroken */
 export async function openClaimed(seals: Seals | undefined, seal: SealedBy, job: Claimed): Promise<Claimed> {
   const payload = await openValue(seals, seal, job.payload);
-  return job.run === undefined
-    ? { ...job, payload }
-    : { ...job, payload, run: await openRun(seals, seal, job.run) };
+  return job.run === undefined ? { ...job, payload } : { ...job, payload, run: await openRun(seals, seal, job.run) };
 }
 
 /** What a task knows of its run. @throws SealUnavailable, SealBroken */

@@ -69,8 +69,7 @@ async function runTogether(
   claimed: readonly Claimed[],
   options: RunOptions,
 ): Promise<readonly Ended[]> {
-  const calling =
-    claimed[0] === undefined ? null : asAttempt(scope, claimed[0], () => call(scope, claimed, options));
+  const calling = claimed[0] === undefined ? null : asAttempt(scope, claimed[0], () => call(scope, claimed, options));
   const ends = claimed.map((job, at) =>
     endOne(scope, job, options, async () => {
       const end = (await calling)?.[at] ?? { is: "lost" };

@@ -225,19 +225,16 @@ async function writeOnce(scope: SettlerScope, group: readonly Waiting[], withHoo
     .map(({ job: { jobId, attempt } }) => ({ jobId, attempt }))
     .filter(({ jobId }) => !own.has(jobId));
   // A canceled attempt whose handler has returned before it heard of that keeps its slots no longer.
-  const freed = others.length === 0 ? noAftermath : await ports.store.freeSlots(others);
+  const freed = others.length === 0 ? [] : [await ports.store.freeSlots(others)];
   noteConflicts(ports, settled.conflicts);
-  await afterCommit(
-    ports,
-    mergeAftermaths([settled.aftermath, freed, ...group.map(({ job }) => turnsAfter(registry, job.kind))]),
-  );
+  const more = [...freed, ...group.flatMap(({ job }) => turnsAfter(registry, job.kind))];
+  await afterCommit(ports, more.length === 0 ? settled.aftermath : mergeAftermaths([settled.aftermath, ...more]));
 }
 
 /** The end of such a job leaves its place to the next of its lane. */
-export function turnsAfter(registry: Registry, kind: string): Aftermath {
+export function turnsAfter(registry: Registry, kind: string): readonly Aftermath[] {
   const definition = registry.jobs.get(kind);
-  const lanes = definition?.turns == null ? [] : [definition.lane];
-  return { ...noAftermath, turns: { lanes, keys: [] } };
+  return definition?.turns == null ? [] : [{ ...noAftermath, turns: { lanes: [definition.lane], keys: [] } }];
 }
 
 /** Distinguishes an app's own failure from the store's. */

@@ -1,5 +1,5 @@
 import type { Registry } from "../define/definition.ts";
-import { claimBatch, claimEarly, type ClaimedBatch, type Early, sendAgain } from "./claim.ts";
+import { claimBatch, claimEarly, type ClaimedBatch, type Early, holdIfPaused, sendAgain } from "./claim.ts";
 import { createCircuits } from "./circuits.ts";
 import { createLeaseKeeper, Interruption } from "./lease-keeper.ts";
 import { workerLimits } from "./worker-limits.ts";
@@ -11,7 +11,7 @@ import { createLapsedLeases, type LapsedLeases, rescue } from "./rescue.ts";
 import { createSettler } from "./settler.ts";
 import { runBatches } from "./run-batches.ts";
 import { type Ended, runOne, type RunOptions } from "./run-one.ts";
-import { createRateLimiter, holdIfPaused, type WorkerOptions, type WorkerScope } from "./worker-scope.ts";
+import { createRateLimiter, type WorkerOptions, type WorkerScope } from "./worker-scope.ts";
 
 export interface Worker {
   /**

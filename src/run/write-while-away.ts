@@ -27,7 +27,8 @@ export async function writeWhileAway(
     const isLast = ports.clock.elapsedMs() + pauseMs >= untilMs;
     if (isLast) logUnwritten(ports, group, error);
     if (!isStoreAway(error) || isLast) throw error;
-    if (round === 0) ports.log.warn("an outcome could not be written; it is tried again", { jobs: group.length, error });
+    if (round === 0)
+      ports.log.warn("an outcome could not be written; it is tried again", { jobs: group.length, error });
     await ports.clock.sleep(pauseMs);
     try {
       return await writeGroup();

@@ -249,7 +249,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   "priority-levels": [{ file: "/src/postgres/sql/turn.ts", from: "v.level * belfry.span", to: "0 * belfry.span" }],
   "handler-gone": [{ file: "/src/postgres/sql/control.ts", from: "= greatest(l.until,", to: "= least(belfry.now()," }],
   /** A caught-up job contends with other caught-up jobs only. */
-  "both-slots": [{ file: "/src/schedule/overlap.ts", from: "[catchUpGate, overlapGate]", to: "[catchUpGate]" }],
+  "both-slots": [{ file: "/src/schedule/fire.ts", from: "[catchUpGate, overlapGate]", to: "[catchUpGate]" }],
   /** Nothing cancels the jobs that a removed schedule left. */
   "removed-pages": [
     {
