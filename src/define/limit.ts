@@ -1,4 +1,5 @@
 import { contractLimits } from "../machine/contract-limits.ts";
+import type { SlotGroup } from "../machine/job.ts";
 import type { Limited } from "./definition.ts";
 import { slotGroupsOf } from "./new-job.ts";
 import { type Problem, ProblemList } from "./problem.ts";
@@ -112,8 +113,11 @@ const addNoLimit = (value: unknown, problems: ProblemList): void =>
 const isLimit = (value: unknown): value is Limit =>
   typeof value === "object" && value !== null && "is" in value && value.is === "limit";
 
-/** Few: a job that waits for many keys is looked at once for each. */
-export function slotGroupsFrom(bounds: Parameters<typeof slotGroupsOf>[0], problems: ProblemList) {
+/** With a problem beyond a few: a job that waits for many keys is looked at once for each. */
+export function slotGroupsFrom(
+  bounds: Parameters<typeof slotGroupsOf>[0],
+  problems: ProblemList,
+): readonly SlotGroup[] {
   const groups = slotGroupsOf(bounds);
   const { unitsPerJobMax: most } = contractLimits;
   const rule = `needs ${groups.length} units with those of concurrency, rate and lock; at most ${most}`;
