@@ -35,18 +35,16 @@ export function apiOn(
     random: systemRandom,
     log: silent,
     metrics: { add() {}, flush() {} },
-    crashPoint: () => Promise.resolve(),
   };
-  const options = { stage: "dev" };
   return createApi({
     ports,
     insight: createDatabase(connectionsOf(database.url)),
     registry: registry([app]),
-    client: createClient(ports, options),
+    client: createClient(ports),
     lanes: [],
     locks: ports.locks,
     version: "bench",
-    ...options,
+    stage: "dev",
     ...more,
   });
 }

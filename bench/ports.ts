@@ -22,7 +22,6 @@ export function portsWith(store: Store, queue: Queue = noQueue): Ports {
     random: systemRandom,
     log: createLog({ service: "bench", level: "error" }),
     metrics: noMetrics,
-    crashPoint: async () => {},
   };
 }
 

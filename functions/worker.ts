@@ -1,6 +1,6 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { readConfig } from "../src/stage/config.ts";
-import { createLaneGate } from "../src/run/worker-scope.ts";
+import { createLaneGate } from "../src/run/claim.ts";
 import { createWorker } from "../src/run/worker.ts";
 import { workerLimits } from "../src/run/worker-limits.ts";
 import manifest from "../package.json" with { type: "json" };
@@ -56,4 +56,4 @@ export async function handler(
 }
 
 /** Called by the local system only, after the messages were deleted. */
-export const afterAcknowledge = (): Promise<void> => runtime.ports.crashPoint("acked");
+export const afterAcknowledge = async (): Promise<void> => runtime.ports.crashPoint?.("acked");

@@ -74,9 +74,7 @@ async function enqueued(store: Store, key: string): Promise<Message> {
     ...noQueue,
     send: async (_: string, sent: readonly Message[]) => (messages.push(...sent), { failed: [] }),
   };
-  await createClient(portsWith(store, queue), { stage: "bench" }).enqueue(definitionOf(daily), [
-    { payload: undefined, key },
-  ]);
+  await createClient(portsWith(store, queue)).enqueue(definitionOf(daily), [{ payload: undefined, key }]);
   const [message] = messages;
   if (message === undefined) throw new Error("the fan-out's own job was not handed off");
   return message;

@@ -52,7 +52,7 @@ async function insertAll(store: Store, pages: readonly (readonly NewJob[])[]): P
 
 /** The same through the client: validation, canonical form, the outbox batch and its confirmation included. */
 async function wholeEnqueue(store: Store, round: number): Promise<number> {
-  const client = createClient(portsWith(store), { stage: "bench" });
+  const client = createClient(portsWith(store));
   const definition = definitionOf(defineJob({ id: "noop", run: () => {} }));
   const items = Array.from({ length: calls * perCall }, (_, n) => ({ payload: undefined, key: `whole-${round}-${n}` }));
   return perSecond(items.length, async () => void (await client.enqueue(definition, items)));

@@ -48,9 +48,7 @@ async function enqueueAndFinish(
     },
     depth: async () => ({ visible: waiting.length, inFlight: 0, delayed: 0 }),
   };
-  const client = createClient(portsWith(store, queue), {
-    stage: "bench",
-  });
+  const client = createClient(portsWith(store, queue));
   let isEnqueued = false;
   const enqueuing = enqueueAll(client).then(() => {
     isEnqueued = true;

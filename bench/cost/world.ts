@@ -60,7 +60,7 @@ export function openWorld(app: AppDefinition, database: Database, meter: Meter):
     ports,
     portsAhead: (dispatchWindowMs) => ({ ...ports, store: createPostgresStore(connections, { dispatchWindowMs }) }),
     known,
-    client: createClient(ports, { stage }),
+    client: createClient(ports),
     async drain(batch) {
       do {
         while (waiting.length > 0) await invocation(batch);

@@ -99,7 +99,7 @@ function openLoad(database: Database, times: Times) {
   const waiting = inProcessQueue<Message>();
   const queue = sendingTo(waiting);
   const definition: JobDefinition = { ...noOp(), retentionMs };
-  const client = createClient(portsWith(database.store(1), queue), { stage: "bench" });
+  const client = createClient(portsWith(database.store(1), queue));
   const handlers = Array.from({ length: workers }, (_, n) =>
     workerOf(timed(database.store(1), times), definition, `worker-${n + 1}`),
   );

@@ -1,5 +1,5 @@
 import { contractLimits } from "../machine/contract-limits.ts";
-import { isInexact } from "../define/new-job.ts";
+import { isInexact } from "../define/payload.ts";
 import { fieldProblem, HttpProblem, invalidField } from "./problem.ts";
 
 /** Bytes a request body may have: the largest payload and room for the fields around it. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { canonical } from "../define/new-job.ts";
+import { canonical } from "../define/payload.ts";
 import { type KeyedRequest, readRequest, RequestKeyTaken } from "../insight/request-key.ts";
 import type { Caller } from "./caller.ts";
 import type { Answer, JsonAnswer } from "./json-answer.ts";

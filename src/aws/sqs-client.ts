@@ -1,3 +1,6 @@
+import { Agent as HttpAgent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request as http } from "node:http";
+import { Agent as HttpsAgent, request as https } from "node:https";
+import { urlToHttpOptions } from "node:url";
 import { setTimeout as wait } from "node:timers/promises";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { isThrottlingError, isTransientError } from "@smithy/core/retry";
@@ -5,7 +8,6 @@ import { SignatureV4 } from "@smithy/signature-v4";
 import { wallClockMs } from "../outside/clock.ts";
 import { isLoopback } from "../outside/outside-address.ts";
 import { type AwsSettings, localCredentials, serviceUrl } from "./address.ts";
-import { createPoster, type Poster, type PostAnswer } from "./post.ts";
 import { Sha256 } from "./sha256.ts";
 
 /** Attempts of one call, throttled ones included. */
@@ -160,3 +162,74 @@ interface Refusal {
   readonly message?: string;
   readonly Message?: string;
 }
+
+const socketsMax = 50;
+const connectMsMax = 2_000;
+/** Ten messages of 1 MiB in all, when JSON escapes each byte of them. */
+const answerBytesMax = 8 * 1024 * 1024;
+
+interface Post {
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: Buffer;
+  /** From the call to the last byte of the answer. */
+  readonly msMax: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface PostAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+interface Poster {
+  /** @throws Error when there is no whole answer: of the socket, `TimeoutError`, `AbortError`, or over the bound in bytes. */
+  post(what: Post): Promise<PostAnswer>;
+  /** Closes every socket; a post under way fails. */
+  close(): void;
+}
+
+function createPoster(url: URL): Poster {
+  const isSecure = url.protocol === "https:";
+  const agent = new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: socketsMax });
+  const target = { ...urlToHttpOptions(url), method: "POST", agent };
+  return {
+    post: ({ headers, body, msMax, signal }) =>
+      new Promise((resolve, reject) => {
+        const options = { ...target, headers: { ...headers, "content-length": body.length }, signal };
+        const request = (isSecure ? https : http)(options);
+        const giveUp = (error: Error): void => {
+          reject(error);
+          request.destroy();
+        };
+        const after = (ms: number, what: string): NodeJS.Timeout =>
+          setTimeout(() => giveUp(timeoutError(`${url.host} ${what} within ${ms} ms`)), ms);
+        const late = after(msMax, "did not answer");
+        request.on("close", () => clearTimeout(late)).on("error", reject);
+        request.on("socket", (socket) => {
+          if (!socket.connecting) return;
+          const unconnected = after(connectMsMax, "could not be connected to");
+          const stop = (): void => clearTimeout(unconnected);
+          socket.once(isSecure ? "secureConnect" : "connect", stop).once("close", stop);
+        });
+        request.on("response", (response) => {
+          const chunks: Buffer[] = [];
+          let bytes = 0;
+          response.on("data", (chunk: Buffer) => {
+            bytes += chunk.length;
+            chunks.push(chunk);
+            if (bytes > answerBytesMax) giveUp(new Error(`${url.host} answered more than ${answerBytesMax} bytes`));
+          });
+          response.on("error", reject).on("end", () => {
+            const { statusCode: status = 0, headers: answered } = response;
+            resolve({ status, headers: answered, text: Buffer.concat(chunks).toString() });
+          });
+        });
+        request.end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+/** The name by which the SDK's rules know that a call may be repeated. */
+const timeoutError = (message: string): Error => Object.assign(new Error(message), { name: "TimeoutError" });

@@ -115,7 +115,7 @@ export async function enqueueRouted(
   write: WriteInto,
 ): Promise<readonly Enqueued[]> {
   refuseTx(definition, settings);
-  const jobs = await prepare(definition, { stage: "", trace: "", seals: sealedLater }, items);
+  const jobs = await prepare(definition, { trace: "", seals: sealedLater }, items);
   // The bursts of a key are in its cell.
   const places = jobs.map(({ debounce, ...job }, at): Place => {
     return { at, item: { ...items[at], payload: items[at]?.payload }, job: { ...job, key: debounce?.key ?? job.key } };

@@ -113,12 +113,11 @@ function openStage(options: StagePlace & Pick<ConnectOptions, "poolSize">, traci
     random: systemRandom,
     log: createLog({ service: "client", level: settings.logLevel, fields: { stage: settings.stageName } }),
     metrics: { add: () => {}, flush: () => {} },
-    crashPoint: async () => {},
     seals: openSeals(settings.seals, createClock()),
     ...(tracing === null ? {} : { tracing }),
   };
   return {
-    client: createClient(ports, { stage: settings.stageName }),
+    client: createClient(ports),
     store: createCellStore(session),
     async check({ patient }) {
       try {

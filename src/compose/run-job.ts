@@ -9,7 +9,7 @@ import type { Log, Ports, Queue } from "../machine/ports.ts";
 import { dayMs } from "../machine/units.ts";
 import { afterCommit } from "../run/after-commit.ts";
 import { encodeMessage } from "../run/message.ts";
-import { createLaneGate } from "../run/worker-scope.ts";
+import { createLaneGate } from "../run/claim.ts";
 import { createWorker } from "../run/worker.ts";
 import { readConfig } from "../stage/config.ts";
 import { ownProject } from "../stage/project.ts";

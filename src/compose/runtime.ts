@@ -104,7 +104,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
       : { launcher: createEcsLauncher({ client: ecs, place: config.tasks }) }),
     ...(options.role === "scheduler" ? { schedulerTasksSince: ownTasksSince(ecs, process.env) } : {}),
   };
-  const client = createClient(ports, { stage: config.stage.name });
+  const client = createClient(ports);
   bindClient(client);
   const { databaseUsd, stage } = config;
   bindCosts(
@@ -221,7 +221,7 @@ function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, 
       stage,
       laneOf: (job) => registry.jobs.get(job)?.lane ?? lane ?? defaultLane,
     }),
-    crashPoint: createCrashPoint(config.crashPlans),
+    ...(config.crashPlans.length === 0 ? {} : { crashPoint: createCrashPoint(config.crashPlans) }),
   };
 }
 

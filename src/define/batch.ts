@@ -61,12 +61,10 @@ export const batchRuleOf = (definition: JobDefinition | undefined): BatchRule | 
   definition?.body.is === "batch" ? definition.body.rule : null;
 
 /** @throws InvalidPayload when `batch.key` throws for it or answers no key. */
-export function batchedFor(definition: JobDefinition, payload: unknown): Batched | undefined {
-  const rule = batchRuleOf(definition);
-  return rule === null
-    ? undefined
-    : { ...rule, key: checkedKeyOf(definition.id, "batch.key", () => rule.key(payload)) };
-}
+export const batchedFor = (id: string, rule: BatchRule, payload: unknown): Batched => ({
+  ...rule,
+  key: checkedKeyOf(id, "batch.key", () => rule.key(payload)),
+});
 
 /**
  * Calls it once. @returns how each of its jobs ended, in their order.

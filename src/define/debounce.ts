@@ -4,7 +4,8 @@ import type { DebounceRule } from "../machine/debounce.ts";
 import type { Debounced, Json, Keep } from "../machine/job.ts";
 import type { AppDefinition, JobDefinition } from "./definition.ts";
 import { InvalidPayload } from "./errors.ts";
-import { checkedJson, checkedKeyOf } from "./new-job.ts";
+import { checkedKeyOf } from "./new-job.ts";
+import { checkedJson } from "./payload.ts";
 import { type Problem, ProblemList } from "./problem.ts";
 import { readDuration, readOptions } from "./setting.ts";
 
@@ -94,11 +95,11 @@ const merging =
 
 /** @throws InvalidPayload when `debounce.key` throws for it or answers no key, RangeError for an option that has no meaning then. */
 export function debouncedFor(
-  { id, debounce }: Pick<JobDefinition, "id" | "debounce">,
+  id: string,
+  debounce: DebounceRule,
   payload: unknown,
   asked: { readonly key?: unknown; readonly delayMs?: unknown; readonly dueAt?: unknown },
-): Debounced | undefined {
-  if (debounce === null) return undefined;
+): Debounced {
   const other = (["key", "delayMs", "dueAt"] as const).find((name) => asked[name] !== undefined);
   if (other !== undefined) {
     const name = other === "delayMs" ? "delay" : other;

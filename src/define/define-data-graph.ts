@@ -19,9 +19,8 @@ import type { JoinRule } from "../machine/join.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import type { InRun, FailurePolicy } from "../machine/run.ts";
 import { describe, ProblemList } from "./problem.ts";
-import { checkedJson } from "./new-job.ts";
+import { checkedJson, checkPayload } from "./payload.ts";
 import { sealOf } from "./sealed-by.ts";
-import { checkPayload } from "./schema.ts";
 
 /** One task of a graph that comes as data, for example from a JSON file. */
 export interface DataTask<P = void> {

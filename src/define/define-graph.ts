@@ -21,7 +21,7 @@ import { type FailurePolicy, failurePolicies } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
 import { ProblemList } from "./problem.ts";
 import { type SleepOptions, sleepTaskOf, type TimeoutRule, type WaitForOptions, waitTaskOf } from "./wait-task.ts";
-import { checkPayload } from "./schema.ts";
+import { checkPayload } from "./payload.ts";
 import { readChoice, readCount } from "./setting.ts";
 import type { MaybeAfter, NoneBefore, TaskHandle, TaskInputs, TasksBefore } from "./task-handle.ts";
 

@@ -8,15 +8,15 @@ import type { Json } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { TaskSize } from "../machine/launcher.ts";
 import type { Tx } from "../machine/transaction.ts";
-import { itemOf, itemsOf } from "./enqueue-item.ts";
+import { itemOf, itemsOf } from "./new-job.ts";
+import { checkPayload } from "./payload.ts";
 import { type Debounce, debounceFrom } from "./debounce.ts";
 import { ProblemList } from "./problem.ts";
-import { checkPayload } from "./schema.ts";
 import { sealFrom } from "./sealed-by.ts";
 import { checkId, readChoice, readDuration } from "./setting.ts";
 import { circuitFrom, type CircuitOptions } from "./circuit.ts";
 import { concurrencyFrom, type Concurrency, type ConcurrencyInAll } from "./concurrency.ts";
-import { checkUnits, type Limit, type LimitUse, limitsFrom } from "./limit.ts";
+import { type Limit, type LimitUse, limitsFrom, slotGroupsFrom } from "./limit.ts";
 import { rateFrom, type RateOptions } from "./rate.ts";
 import { retryFrom, type RetryOptions } from "./retry.ts";
 import { sizeFrom } from "./task-size.ts";
@@ -214,7 +214,7 @@ export function definitionFrom<S extends StandardSchemaV1>(
   if (body.is === "task" && limits.rate !== null && limits.rate.key !== null)
     problems.add("rate.key", limits.rate.key.name, "is not for a task: it has no payload", "leave it out");
   const check: JobDefinition["check"] = (payload) => checkPayload(options.payload, payload);
-  const definition: JobDefinition = {
+  return {
     id: options.id,
     ...limits,
     retry: retryFrom(options.retry, problems),
@@ -225,10 +225,9 @@ export function definitionFrom<S extends StandardSchemaV1>(
     body: withRule(options, body, problems),
     onSettled: onSettled === undefined ? null : (payload, settled, tx) => onSettled.call(options, payload, settled, tx),
     seal: sealFrom(options, problems),
+    slotGroups: slotGroupsFrom({ id: options.id, ...limits }, problems),
     problems: problems.found,
   };
-  checkUnits(definition, problems);
-  return definition;
 }
 
 /** A batch result is JSON; only an interface cannot say so. */

@@ -4,12 +4,11 @@ import { definitionOf } from "./define-job.ts";
 import type { JobDefinition, Occurrence, ScheduleDefinition } from "./definition.ts";
 import type { Json } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { checkedJson } from "./new-job.ts";
+import { checkedJson, checkPayloadNow } from "./payload.ts";
 import { ProblemList, DefinitionProblems } from "./problem.ts";
 import type { GapRule, OverlapReadings } from "../machine/schedule.ts";
 import type { InstantText, ScheduleAfter, SchedulePolicies } from "./schedule-policy.ts";
 import { type PlainOptions, specMaker, stagedSettings } from "./schedule-spec.ts";
-import { checkPayloadNow } from "./schema.ts";
 import { checkId } from "./setting.ts";
 import type { PerStage } from "./stage.ts";
 

@@ -5,7 +5,7 @@ import type { Rate } from "../admission/rate.ts";
 import type { TurnRule } from "../admission/turn.ts";
 import type { BatchBody, Context, SettledJob } from "./context.ts";
 import type { CircuitRule } from "../machine/circuit-store.ts";
-import type { Json } from "../machine/job.ts";
+import type { Json, SlotGroup } from "../machine/job.ts";
 import type { DebounceRule } from "../machine/debounce.ts";
 import type { Problem } from "./problem.ts";
 import type { TaskSize } from "../machine/launcher.ts";
@@ -54,6 +54,8 @@ export interface JobDefinition {
   readonly lock: { readonly name: string } | null;
   /** Limits that it shares with other kinds. */
   readonly limits: readonly Limited[];
+  /** The slot groups that every job of this kind needs: its caps, its rate, its lock and those of its limits. */
+  readonly slotGroups: readonly SlotGroup[];
   /** Null: its payloads and results are stored as they are. */
   readonly seal: SealedBy | null;
   /** Null: its jobs do not wait for a turn. */

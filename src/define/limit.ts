@@ -1,5 +1,6 @@
 import { contractLimits } from "../machine/contract-limits.ts";
-import type { JobDefinition, Limited } from "./definition.ts";
+import type { SlotGroup } from "../machine/job.ts";
+import type { Limited } from "./definition.ts";
 import { slotGroupsOf } from "./new-job.ts";
 import { type Problem, ProblemList } from "./problem.ts";
 import { rateFrom, type RateOptions } from "./rate.ts";
@@ -112,11 +113,15 @@ const addNoLimit = (value: unknown, problems: ProblemList): void =>
 const isLimit = (value: unknown): value is Limit =>
   typeof value === "object" && value !== null && "is" in value && value.is === "limit";
 
-/** A job that waits for many keys is looked at once for each. */
-export function checkUnits(definition: JobDefinition, problems: ProblemList): void {
-  const needed = slotGroupsOf(definition);
+/** With a problem beyond a few: a job that waits for many keys is looked at once for each. */
+export function slotGroupsFrom(
+  bounds: Parameters<typeof slotGroupsOf>[0],
+  problems: ProblemList,
+): readonly SlotGroup[] {
+  const groups = slotGroupsOf(bounds);
   const { unitsPerJobMax: most } = contractLimits;
-  if (needed.length <= most) return;
-  const rule = `needs ${needed.length} units with those of concurrency, rate and lock; at most ${most}`;
-  problems.add("limits", needed.map(({ key }) => key).join(", "), rule, "leave some out, or share a limit");
+  const rule = `needs ${groups.length} units with those of concurrency, rate and lock; at most ${most}`;
+  if (groups.length > most)
+    problems.add("limits", groups.map(({ key }) => key).join(", "), rule, "leave some out, or share a limit");
+  return groups;
 }

@@ -1,10 +1,56 @@
 import { jobGates } from "../admission/gates.ts";
 import { isByKey } from "../admission/slots.ts";
+import { durationMs } from "../calendar/duration.ts";
+import type { EnqueueItem } from "../machine/client.ts";
+import type { EnqueueOptions } from "./context.ts";
 import type { JobDefinition, Limited } from "./definition.ts";
 import { InvalidPayload } from "./errors.ts";
 import type { Instant, Json, NewJob, SlotGroup } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { isSealed } from "../machine/seal.ts";
+import type { Stored } from "./payload.ts";
+
+type ItemOptions = Omit<EnqueueOptions, "tx" | "cell">;
+
+const itemOptions = ["key", "delay", "dueAt"];
+const callOptions = ["tx", "cell"];
+
+/** What `enqueue` was given. @throws TypeError for an unknown option, RangeError for a delay that is none */
+export function itemOf(id: string, payload: unknown, options: EnqueueOptions): EnqueueItem {
+  refuseOthers(`options of "${id}"`, options, [...itemOptions, ...callOptions]);
+  return itemWith(id, payload, options);
+}
+
+/** What `enqueueAll` was given. @throws as `itemOf`, with the place in the list */
+export function itemsOf(
+  id: string,
+  items: readonly { readonly payload: unknown; readonly options?: ItemOptions }[],
+  options: Pick<EnqueueOptions, "tx" | "cell">,
+): readonly EnqueueItem[] {
+  refuseOthers(`options of all items of "${id}"`, options, callOptions);
+  return items.map((item, index) => {
+    const { payload, options: own = {} } = item;
+    refuseOthers(`item ${index} of "${id}"`, item, ["payload", "options"]);
+    refuseOthers(`options of item ${index} of "${id}"`, own, itemOptions);
+    return itemWith(id, payload, own);
+  });
+}
+
+function itemWith(id: string, payload: unknown, { key, delay, dueAt }: ItemOptions): EnqueueItem {
+  return { payload, key, delayMs: delay === undefined ? undefined : durationMs(`delay of "${id}"`, delay), dueAt };
+}
+
+/** Without types, or from a variable, any member would pass: a due time at the wrong place would be lost. */
+function refuseOthers(what: string, given: object, known: readonly string[]): void {
+  const other = Object.keys(given).find((name) => !known.includes(name));
+  if (other === undefined) return;
+  const place = itemOptions.includes(other)
+    ? "put it into the options of the item"
+    : callOptions.includes(other)
+      ? "put it into the options of the call"
+      : `known are ${known.join(", ")}`;
+  throw new TypeError(`${what} must not have ${JSON.stringify(other)}: ${place}`);
+}
 
 export interface JobInput extends Pick<
   NewJob,
@@ -43,26 +89,29 @@ export function assertSealed({ id, seal }: Pick<JobDefinition, "id" | "seal">, w
   throw new Error(`the ${what} of "${id}" is not sealed: this is a defect of Belfry`);
 }
 
-/** The slot groups every job of this kind needs: its caps, its rate, its lock and those of its limits. */
-export const slotGroupsOf = (definition: JobDefinition): readonly SlotGroup[] =>
+/** As `slotGroups` of its definition has them. */
+export const slotGroupsOf = (
+  definition: Omit<Limited, "lock"> & Pick<JobDefinition, "lock" | "limits">,
+): readonly SlotGroup[] =>
   jobGates.flatMap((gate) => [definition, ...definition.limits].flatMap((of) => gate.groupOf(of) ?? []));
 
 export const slotGroupsOfLimit = (limit: Limited): readonly SlotGroup[] =>
   jobGates.flatMap((gate) => gate.groupOf(limit) ?? []);
 
 /** The slot keys of a kind that no payload decides. */
-export const slotKeysOf = (definition: JobDefinition): readonly string[] =>
-  slotGroupsOf(definition).flatMap((group) => (isByKey(group) ? [] : group.key));
+export const slotKeysOf = ({ slotGroups }: JobDefinition): readonly string[] =>
+  slotGroups.flatMap((group) => (isByKey(group) ? [] : group.key));
 
 /** Whether a payload decides some of its slot keys. */
-export const hasKeyedSlots = (definition: JobDefinition): boolean => slotGroupsOf(definition).some(isByKey);
+export const hasKeyedSlots = ({ slotGroups }: JobDefinition): boolean => slotGroups.some(isByKey);
 
 /**
  * The slot keys of one job. `payload`: as the handler gets it.
  * @throws InvalidPayload when the `key` of its cap, rate or limit throws for it, or answers no key.
  */
-export const slotKeysFor = (definition: JobDefinition, payload: unknown): readonly string[] =>
-  jobGates.flatMap((gate) =>
+export function slotKeysFor(definition: JobDefinition, payload: unknown): readonly string[] {
+  if (!hasKeyedSlots(definition)) return slotKeysOf(definition);
+  return jobGates.flatMap((gate) =>
     [definition, ...definition.limits].flatMap((of) => {
       const group = gate.groupOf(of);
       if (group === null) return [];
@@ -71,6 +120,7 @@ export const slotKeysFor = (definition: JobDefinition, payload: unknown): readon
       return group.key + checkedKeyOf(definition.id, path, () => gate.keyOf(of, payload));
     }),
   );
+}
 
 /** What a function of the payload answers. `path`: its field. */
 export function checkedKeyOf(kind: string, path: string, answer: () => unknown): string {
@@ -91,109 +141,6 @@ export function checkedKeyOf(kind: string, path: string, answer: () => unknown):
   );
 }
 
-/**
- * JSON with sorted keys, so that equal inputs have equal text. `undefined` (a void payload) is `null`.
- * @throws RangeError beyond the depth or key limits, TypeError for what JSON cannot say, with the path.
- */
-export function canonical(value: unknown, what: Stored = "payload"): string {
-  return write(value === undefined ? null : value, { what, keysLeft: contractLimits.payloadKeysMax, path: [] });
-}
-
-/** What an error calls it. */
-type Stored = "payload" | "result";
-
-/** A value inside that cannot be stored. `path`: as a schema's issues have it. */
-class Unstorable extends TypeError {
-  readonly path: string;
-  readonly rule: string;
-  constructor({ what, path }: Writing, rule: string) {
-    super(`${place(what, path)} ${rule}`);
-    this.path = place("", path).replace(/^\./, "");
-    this.rule = rule;
-  }
-}
-
-/** The path so far, and how many keys are still allowed. */
-interface Writing {
-  readonly what: Stored;
-  keysLeft: number;
-  readonly path: (string | number)[];
-}
-
-function write(value: unknown, at: Writing): string {
-  if (at.path.length > contractLimits.payloadDepthMax) {
-    throw new RangeError(
-      `${at.what} is nested deeper than ${contractLimits.payloadDepthMax} levels: flatten it or pass a reference`,
-    );
-  }
-  if (value === null || typeof value === "boolean") return JSON.stringify(value);
-  if (typeof value === "string") return writeText(value, at);
-  if (typeof value === "number") return writeNumber(value, at);
-  if (typeof value === "object") return writeObject(value, at);
-  throw new Unstorable(
-    at,
-    `holds a ${typeof value}, which JSON cannot say: pass strings, numbers, booleans, arrays or objects`,
-  );
-}
-
-/** Postgres stores neither NUL nor half a surrogate pair in jsonb. */
-function writeText(value: string, at: Writing): string {
-  if (value.includes("\u0000"))
-    throw new Unstorable(at, "holds a NUL character, which Postgres cannot store: remove it");
-  if (!value.isWellFormed()) throw new Unstorable(at, "holds half a surrogate pair, which is not text: remove it");
-  return JSON.stringify(value);
-}
-
-/** Below this JSON writes an integer with all its digits, even those that a double has rounded. */
-const exponentFrom = 1e21;
-
-/** An integer that a double may have rounded to a neighbour. */
-export const isInexact = (value: number): boolean =>
-  Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < exponentFrom;
-
-function writeNumber(value: number, at: Writing): string {
-  if (!Number.isFinite(value)) throw new Unstorable(at, `holds the number ${value}, which JSON cannot say`);
-  if (isInexact(value)) {
-    throw new Unstorable(
-      at,
-      `holds the integer ${BigInt(value)}, beyond 2^53: its last digits are not exact; pass it as a string`,
-    );
-  }
-  return JSON.stringify(value);
-}
-
-/** Not `map`, which leaves the holes of an array out. */
-const writeList = (list: readonly unknown[], at: Writing): string =>
-  `[${Array.from(list, (item, index) => writeAt(index, item ?? null, at)).join(",")}]`;
-
-function writeObject(value: object, at: Writing): string {
-  const { toJSON } = value as { readonly toJSON?: unknown };
-  const plain: unknown = typeof toJSON === "function" ? Reflect.apply(toJSON, value, []) : value;
-  if (typeof plain !== "object" || plain === null) return write(plain, at);
-  if (Array.isArray(plain)) return writeList(plain, at);
-  const fields = new Map(Object.entries(plain).filter(([, item]) => item !== undefined));
-  at.keysLeft -= fields.size;
-  if (at.keysLeft < 0)
-    throw new RangeError(`${at.what} has more than ${contractLimits.payloadKeysMax} keys: pass a reference instead`);
-  const names = [...fields.keys()].toSorted();
-  return `{${names.map((name) => `${writeText(name, at)}:${writeAt(name, fields.get(name), at)}`).join(",")}}`;
-}
-
-function writeAt(name: string | number, value: unknown, at: Writing): string {
-  at.path.push(name);
-  const text = write(value, at);
-  at.path.pop();
-  return text;
-}
-
-const pathCharactersMax = 200;
-
-const place = (what: string, path: Writing["path"]): string =>
-  path
-    .reduce<string>((text, name) => (typeof name === "number" ? `${text}[${name}]` : `${text}.${name}`), what)
-    .toWellFormed()
-    .slice(0, pathCharactersMax);
-
 function checkedKey(kind: string, key: string | null): string | null {
   if (key === null) return null;
   if (key.length === 0 || key.length > contractLimits.keyCharactersMax) {
@@ -207,30 +154,3 @@ function checkedKey(kind: string, key: string | null): string | null {
   }
   return key;
 }
-
-/** The payload as JSON. @throws InvalidPayload for what cannot be stored, RangeError beyond the limits of bytes, depth and keys */
-export function checkedJson(kind: string, payload: unknown): Json {
-  try {
-    return JSON.parse(
-      checkedText(kind, payload, { what: "payload", bytesMax: contractLimits.payloadBytesMax }),
-    ) as Json;
-  } catch (error) {
-    if (error instanceof Unstorable) throw new InvalidPayload(kind, [{ path: error.path, message: error.rule }]);
-    throw error;
-  }
-}
-
-/** What a handler returned as JSON, within the byte limit of results. */
-export const checkedResult = (kind: string, value: unknown): Json =>
-  JSON.parse(checkedText(kind, value, { what: "result", bytesMax: contractLimits.resultBytesMax })) as Json;
-
-function checkedText(kind: string, value: unknown, { what, bytesMax }: { what: Stored; bytesMax: number }): string {
-  const text = canonical(value, what);
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= bytesMax) return text;
-  throw new RangeError(
-    `${what} of "${kind}" is ${bytes} bytes; the limit is ${bytesMax}: store it elsewhere and ${instead[what]} a reference`,
-  );
-}
-
-const instead = { payload: "pass", result: "return" } as const;

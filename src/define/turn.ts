@@ -44,11 +44,9 @@ export function turnsFrom<P>({ fairness, priority }: Sharing<P>, problems: Probl
 }
 
 /** @throws InvalidPayload when `fairness.key` or `fairness.weight` throws for it, or answers what is none. */
-export function turnFor({ id, lane, turns }: JobDefinition, payload: unknown): Turn | undefined {
-  if (turns === null) return undefined;
-  const { level, key } = turns;
+export function turnFor({ id, lane }: JobDefinition, { level, key, weight }: TurnRule, payload: unknown): Turn {
   const shared = key === null ? "" : checkedKeyOf(id, "fairness.key", () => key(payload));
-  return { heldOn: turnKey({ lane, level, key: shared }), weight: checkedWeight(id, () => turns.weight(payload)) };
+  return { heldOn: turnKey({ lane, level, key: shared }), weight: checkedWeight(id, () => weight(payload)) };
 }
 
 function checkedWeight(id: string, answer: () => unknown): number {

@@ -9,7 +9,6 @@ import type { NominalTime } from "../calendar/fires.ts";
 import { plannedRow } from "../schedule/fire.ts";
 import type { Instant } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { slotGroupsOf } from "../define/new-job.ts";
 import type { Ports } from "../machine/ports.ts";
 import { afterCommit } from "../run/after-commit.ts";
 import { noAftermath } from "../machine/outbox.ts";
@@ -200,7 +199,7 @@ async function write(
   const jobs = made.flatMap(({ occurrence }) => occurrence.job ?? []);
   const kinds = new Set(jobs.map(({ kind }) => kind));
   const slots = backfillGate.groupOf({ id });
-  const ofKinds = [...kinds].flatMap((kind) => slotGroupsOf(definitionOfKind(registry, kind)));
+  const ofKinds = [...kinds].flatMap((kind) => definitionOfKind(registry, kind).slotGroups);
   await ports.store.installSlots([...ofKinds, slots], { onlyNew: true });
   let added = 0;
   let again = 0;

@@ -105,11 +105,11 @@ async function takeStep({ ports, insight }: BulkWorld, bulk: Bulk, owner: string
     if (chosen === undefined) return false;
     jobs = chosen.jobs;
   }
-  await ports.crashPoint("bulk.chosen");
+  await ports.crashPoint?.("bulk.chosen");
   const unretried = await insight.run(readUnretried, { jobs, before: requestedMs(bulk.createdAt) });
   const left = unretried.map((row) => row.id);
   const moved = left.length === 0 ? [] : await retryJobs(ports, left, { caller: bulk.caller });
-  await ports.crashPoint("bulk.retried");
+  await ports.crashPoint?.("bulk.retried");
   const refused = without(left, moved).length;
   const takenAlong = without(moved, left).length;
   return (await insight.run(sendStep, { id, owner, changed: jobs.length - refused, refused, takenAlong })).length > 0;

@@ -3,7 +3,7 @@ import { PermanentError } from "../define/errors.ts";
 import { isSealed } from "../machine/seal.ts";
 import type { Json, RunId } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { newJob, slotGroupsOf, slotKeysOf } from "../define/new-job.ts";
+import { newJob, slotKeysOf } from "../define/new-job.ts";
 import { type Actor, type Tx } from "../machine/transaction.ts";
 import { mergeAftermaths } from "../machine/outbox.ts";
 import { type Ports } from "../machine/ports.ts";
@@ -131,7 +131,7 @@ async function writeAgain(
   if ((await ports.insight.run(readRuns, { kinds: [kind], key, limit: 1 })).length > 0) return null;
   const slotKeys = slotKeysOf(definition);
   const job = newJob(definition, { payload: null, key, dueAt: null, delayMs: 0, trace, slotKeys });
-  await ports.store.installSlots(slotGroupsOf(definition), { onlyNew: true });
+  await ports.store.installSlots(definition.slotGroups, { onlyNew: true });
   return await ports.store.transaction(async (tx) => {
     const { results, aftermath } = await ports.store.insert([job], { tx });
     const [starter] = results;

@@ -5,8 +5,7 @@ import { readsMoment, type Registry } from "../define/definition.ts";
 import { momentPayload } from "../define/moment.ts";
 import { occurrenceOf, plannedRow } from "../schedule/fire.ts";
 import type { JobId } from "../machine/job.ts";
-import { slotGroupsOf } from "../define/new-job.ts";
-import { slotGroupsOfSchedule } from "../schedule/overlap.ts";
+import { slotGroupsOfSchedule } from "../schedule/install-schedules.ts";
 import type { NewPause } from "../machine/pause.ts";
 import type { Ports } from "../machine/ports.ts";
 import { describe, type Problem, ProblemList } from "../define/problem.ts";
@@ -138,7 +137,7 @@ const withoutPayload = (problem: Problem): Problem =>
 /** Before its jobs, which may name only existing groups. */
 async function installSlots(ports: ControlPorts, registry: Registry, spec: ScheduleSpec): Promise<void> {
   const definition = definitionOfKind(registry, spec.job.kind);
-  await ports.store.installSlots(slotGroupsOf(definition), { onlyNew: true });
+  await ports.store.installSlots(definition.slotGroups, { onlyNew: true });
   await ports.store.installSlots(slotGroupsOfSchedule(spec));
 }
 

@@ -56,7 +56,7 @@ export async function archiveNext(
   const batch = await source.next(part);
   if (batch === null) return "none";
   const written = await write(batch);
-  await crashPoint("archive.written");
+  await crashPoint?.("archive.written");
   const left = await source.leave(batch, written);
   if (!left) log.info("rows changed while they were archived; they stay, and are read again", { part });
   return left && batch.isFull ? "full" : "some";

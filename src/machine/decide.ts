@@ -1,5 +1,5 @@
 import { reasons } from "./reasons.ts";
-import type { FailureDetail, Json } from "./job.ts";
+import { type AttemptOutcome, type FailureDetail, type HistoryRow, type Json, workerLost } from "./job.ts";
 import { contractLimits } from "./contract-limits.ts";
 import { backoffMs, type RetryPolicy } from "./backoff.ts";
 
@@ -131,4 +131,15 @@ function postponed(counters: AttemptCounters, outcome: Extract<Outcome, { is: "p
     return { ...noCounters, ...error, to: "FAILED", reason: reasons.neverStarted };
   }
   return { ...noCounters, ...error, to: "RETRY_WAIT", reason: reasons.postponed, delayMs: askedMs(afterMs) ?? 0 };
+}
+
+/** How people are shown the end that this move was. In SQL: `belfry.attempt_outcome`. Which job of a lost batch was the cause is not known, so each is LOST. */
+export function attemptOutcomeOf({
+  to,
+  reason,
+  errorCode,
+}: Pick<HistoryRow, "to" | "reason" | "errorCode">): AttemptOutcome {
+  if (to === "SUCCESS" || to === "CANCELED") return to;
+  if (reason === reasons.lost || (reason === reasons.interrupted && errorCode === workerLost)) return "LOST";
+  return to === "QUEUED" || reason === reasons.postponed ? "RELEASED" : "FAILED";
 }

@@ -1,4 +1,5 @@
-import { attemptOutcomeOf, type AttemptView, type HistoryRow, type JobView, type MoveView } from "./job.ts";
+import { attemptOutcomeOf } from "./decide.ts";
+import type { AttemptView, HistoryRow, JobView, MoveView } from "./job.ts";
 
 type Ended<T> = Pick<JobView, "state" | "attempt" | "worker"> & {
   readonly startedAt: T | null;

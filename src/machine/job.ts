@@ -1,5 +1,4 @@
 import type { Batched } from "./batch.ts";
-import { reasons } from "./reasons.ts";
 import type { State } from "./state.ts";
 import type { Turn } from "./turn.ts";
 
@@ -190,20 +189,6 @@ export const attemptOutcomes = [
   "CANCELED",
   "RELEASED",
 ] as const satisfies readonly AttemptOutcome[];
-
-/** The move that ended an attempt. */
-export interface AttemptEnd {
-  readonly to: State;
-  readonly reason: string | null;
-  readonly errorCode: string | null;
-}
-
-/** The same in SQL is `belfry.attempt_outcome`. Which job of a lost batch was the cause is not known, so each is LOST. */
-export function attemptOutcomeOf({ to, reason, errorCode }: AttemptEnd): AttemptOutcome {
-  if (to === "SUCCESS" || to === "CANCELED") return to;
-  if (reason === reasons.lost || (reason === reasons.interrupted && errorCode === workerLost)) return "LOST";
-  return to === "QUEUED" || reason === reasons.postponed ? "RELEASED" : "FAILED";
-}
 
 /** The error code of an attempt whose worker died: its message is the cause of the worker's end. */
 export const workerLost = "WORKER_LOST";

@@ -54,7 +54,7 @@ export interface Tally {
   rollUp(limit: number): Promise<number>;
 }
 
-/** A named place in the code where a test may stop or kill the process. A no-op in production. */
+/** A named place in the code where a test may stop or kill the process. */
 export type CrashPoint = (name: string) => Promise<void>;
 
 export interface Queue {
@@ -129,7 +129,8 @@ export interface Ports {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly crashPoint: CrashPoint;
+  /** Left out where no test plans a crash. */
+  readonly crashPoint?: CrashPoint;
   /** Of the lane, by name; undefined where there is none. Left out in tests without secrets. */
   readonly secret?: (name: string) => string | undefined;
   /** Left out where the stage has no key to seal with. */

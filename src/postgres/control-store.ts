@@ -4,7 +4,7 @@ import { noAftermath } from "../machine/outbox.ts";
 import { scheduleLimits } from "../machine/schedule.ts";
 import { iso } from "../machine/units.ts";
 import { type Store } from "../machine/store.ts";
-import { aftermathOf, moveRows, newestColumns } from "./outbox.ts";
+import { aftermathOf, moveRows } from "./outbox.ts";
 import { reasons } from "../machine/reasons.ts";
 import type { Session } from "./session.ts";
 import { addSlots, cancelOpen, freeLeftSlots, retireSlots, retryEnded, writeGroups } from "./sql/control.ts";
@@ -12,15 +12,7 @@ import { lookReplaced } from "./sql/replaced.ts";
 import { lockUnits, takeUnit } from "./sql/unit.ts";
 import { columns, execute } from "./statement.ts";
 import type { LaneBlackouts, LaneStore } from "../machine/lane-store.ts";
-import {
-  holdPaused,
-  pauseValues,
-  readPause,
-  unholdOpen,
-  unholdPaused,
-  writeBlackouts,
-  writePause,
-} from "./sql/lane.ts";
+import { pauseValues, unholdOpen, unholdPaused, writeBlackouts, writePause } from "./sql/lane.ts";
 import { redispatchNow, runNow } from "./sql/relay.ts";
 
 export function controlStore(session: Session) {
@@ -58,8 +50,7 @@ export function controlStore(session: Session) {
   } satisfies Partial<Store>;
 }
 
-export function laneStore(session: Session): LaneStore {
-  const ids = (rows: readonly { id: string }[]): readonly JobId[] => rows.map((row) => row.id as JobId);
+export function laneStore(session: Session) {
   return {
     async installBlackouts(lanes) {
       const texts = lanes.map(({ windows }) => `{${windows.map(rangeText).join()}}`);
@@ -67,12 +58,6 @@ export function laneStore(session: Session): LaneStore {
     },
     async pauseLane(lane, pause) {
       await session.run(writePause, [lane, ...pauseValues(pause)]);
-    },
-    async isPaused(lane) {
-      return (await session.run(readPause, [lane]))[0]?.paused ?? false;
-    },
-    async holdPaused(messages) {
-      return ids(await session.run(holdPaused, newestColumns(messages)));
     },
     async unholdPaused(lane, limit) {
       return (await session.run(unholdPaused, [lane, limit])).length;
@@ -85,9 +70,9 @@ export function laneStore(session: Session): LaneStore {
         ...(await session.run(runNow, [wanted, caller ?? null, reasons.runNow])),
         ...(await session.run(redispatchNow, [wanted])),
       ];
-      return { ids: ids(rows), aftermath: aftermathOf(rows) };
+      return { ids: rows.map(({ id }) => id as JobId), aftermath: aftermathOf(rows) };
     },
-  };
+  } satisfies Partial<LaneStore>;
 }
 
 const rangeText = ({ from, until }: LaneBlackouts["windows"][number]): string => `[${iso(from)},${iso(until)})`;

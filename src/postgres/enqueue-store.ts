@@ -21,10 +21,9 @@ import {
   type InsertedRow,
   keyColumns,
   orderKeys,
-  payloadTexts,
 } from "./sql/insert.ts";
 import { setLockTimeout } from "./sql/transaction.ts";
-import { arrayLiteral, columns, execute, type Statement } from "./statement.ts";
+import { arrayLiteral, columns, execute, payloadTexts, type Statement } from "./statement.ts";
 
 type Query = Session["run"];
 

@@ -154,17 +154,22 @@ function eventNumbers(settlements: readonly Settlement[], options: SettleOptions
   });
 }
 
-const resultOf = ({ result }: Settlement): string | null =>
-  result === null ? null : JSON.stringify(cleanJson(result));
+function resultOf({ result }: Settlement): string | null {
+  const text = result === null ? null : JSON.stringify(result);
+  return text !== null && uncleanText.test(text) ? JSON.stringify(cleanJson(result)) : text;
+}
 
-const settled = (rows: readonly SettledRow[], ofChildren: Aftermath = noAftermath): Settled => ({
-  settled: rows.filter((row) => row.own).map((row) => row.id as JobId),
-  aftermath: mergeAftermaths([
-    { ...aftermathOf(rows), leftToRelay: rows.filter(isLeft).map((row) => row.lane) },
-    ofChildren,
-  ]),
-  conflicts: 0,
-});
+/** How JSON writes NUL and half a surrogate pair. */
+const uncleanText = /\\u(?:0000|d[89a-f])/;
+
+function settled(rows: readonly SettledRow[], ofChildren?: Aftermath): Settled {
+  const own = { ...aftermathOf(rows), leftToRelay: [...new Set(rows.filter(isLeft).map((row) => row.lane))] };
+  return {
+    settled: rows.filter((row) => row.own).map((row) => row.id as JobId),
+    aftermath: ofChildren === undefined ? own : mergeAftermaths([own, ofChildren]),
+    conflicts: 0,
+  };
+}
 
 /** A successor that may start but was beyond the statement's limit. */
 const isLeft = (row: SettledRow): boolean => !row.own && row.state === "PENDING";

@@ -91,3 +91,8 @@ export const arrayLiteral = (items: readonly string[]): string | null =>
 /** One array for each of these fields, for `unnest`. */
 export const columns = <T>(rows: readonly T[], ...fields: readonly (keyof T)[]): unknown[][] =>
   fields.map((field) => rows.map((row) => row[field]));
+
+/** JSON escapes it, so payloads travel as one text with it between them: an array quotes each a second time. */
+const unitSeparator = "\u001F";
+export const payloadTexts = (jobs: readonly { readonly payload: unknown }[]): string =>
+  jobs.map(({ payload }) => JSON.stringify(payload)).join(unitSeparator);

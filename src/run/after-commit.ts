@@ -37,12 +37,12 @@ async function doOnce(ports: AfterCommitPorts, left: Aftermath): Promise<Afterma
       if (resolved.more && resolved.steps > 0) parts.push({ ...noAftermath, runs });
     });
   }
-  await attempt(ports, "wake", () => wakeHeld(ports, { slotKeys: freed }));
+  if (freed.length > 0) await attempt(ports, "wake", () => wakeHeld(ports, { slotKeys: freed }));
   for (const lane of leftToRelay) await attempt(ports, "relay", () => relay(ports, { lane }));
-  await attempt(ports, "turns", () => giveTurns(ports, { of: turns }));
+  if (turns.lanes.length + turns.keys.length > 0) await attempt(ports, "turns", () => giveTurns(ports, { of: turns }));
   if (batches.length > 0)
     await attempt(ports, "batches", async () => sendOutbox(ports, await ports.store.startFull(batches)));
-  return mergeAftermaths(parts);
+  return parts.length === 0 ? noAftermath : mergeAftermaths(parts);
 }
 
 async function attempt(ports: AfterCommitPorts, step: string, work: () => Promise<unknown>): Promise<void> {

@@ -10,7 +10,7 @@ import { budgetsOf, firstOf } from "./retry-budget.ts";
 /** How an attempt ended; `written-elsewhere` is a success. */
 type AttemptEnd = { readonly is: "outcome"; readonly outcome: Outcome } | { readonly is: "written-elsewhere" | "lost" };
 
-/** What one worker does for the circuits of its kinds; nothing, where they have none. */
+/** What one worker does for the circuits and retry budgets of its kinds. */
 export interface Circuits {
   /** Holds what arrives for an open circuit. @returns the messages of the others. */
   hold(arrived: readonly Arrived[]): Promise<readonly Arrived[]>;
@@ -19,11 +19,13 @@ export interface Circuits {
   flush(): Promise<void>;
 }
 
-export function createCircuits(ports: Ports, registry: Registry, worker: string): Circuits {
+/** @returns null where no kind has one. */
+export function createCircuits(ports: Ports, registry: Registry, worker: string): Circuits | null {
   const { clock, store, log, metrics } = ports;
   const rules = new Map(
     [...registry.jobs].flatMap(([kind, { circuit }]) => (circuit === null ? [] : [[kind, circuit]])),
   );
+  if (rules.size + budgetsOf(registry).length === 0) return null;
   const counts = new Map<string, CircuitCount>();
   let looked: { readonly atMs: number; readonly open: readonly string[] } | null = null;
   let cancel: (() => void) | null = null;

@@ -4,11 +4,13 @@ import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { evaluateConditions } from "./conditions.ts";
 import type { JobId } from "../machine/job.ts";
 import type { Claimed, JobPeek, Store } from "../machine/store.ts";
+import type { LaneStore } from "../machine/lane-store.ts";
+import type { Clock, Ports } from "../machine/ports.ts";
 import { afterCommit } from "./after-commit.ts";
 import type { Arrived } from "./message.ts";
 import { laneSpan } from "./spans.ts";
 import { replaceEarlier } from "./replace.ts";
-import type { WorkerScope } from "./worker-scope.ts";
+import type { LaneGate, WorkerScope } from "./worker-scope.ts";
 
 export interface ClaimedBatch {
   readonly running: readonly Claimed[];
@@ -28,6 +30,42 @@ export interface Early {
   readonly dueAtMs: number;
 }
 
+/** Cached for a second: operators do not notice the delay of a pause. */
+const lookMs = 1_000;
+
+export function createLaneGate(options: {
+  lane: string;
+  clock: Clock;
+  store: Pick<LaneStore, "isPaused" | "holdPaused">;
+}): LaneGate {
+  const { lane, clock, store } = options;
+  let looked: { readonly atMs: number; readonly paused: boolean } | null = null;
+  return {
+    async isPaused() {
+      if (looked === null || clock.elapsedMs() - looked.atMs >= lookMs) {
+        looked = { atMs: clock.elapsedMs(), paused: await store.isPaused(lane) };
+      }
+      return looked.paused;
+    },
+    hold: (messages) => store.holdPaused(messages),
+  };
+}
+
+/** @returns null for a lane that is not paused. A message is given back only when it is unknown whether its job was held. */
+export async function holdIfPaused(
+  messages: readonly Arrived[],
+  { gate, lane, log }: { gate?: LaneGate | undefined; lane: string; log: Ports["log"] },
+): Promise<{ giveBack: readonly string[] } | null> {
+  try {
+    if (gate === undefined || !(await gate.isPaused())) return null;
+    await gate.hold(messages.map(({ message }) => message));
+    return { giveBack: [] };
+  } catch (error) {
+    log.warn("whether the lane is paused is not known; the messages are given back", { lane, error });
+    return { giveBack: messages.map(({ messageId }) => messageId) };
+  }
+}
+
 /**
  * One claim for the batch, then one read of the rows it did not return.
  * A message that is too early is sent again with a delay, not given back.
@@ -39,7 +77,7 @@ export async function claimBatch(
   asked: readonly JobId[] = [],
 ): Promise<ClaimedBatch> {
   if (arrived.length === 0) return emptyClaim;
-  const { store, log } = scope.ports;
+  const { store, log, tracing } = scope.ports;
   const giveBack = (left: readonly Arrived[], error: unknown): string[] => {
     log.error("claim failed; the messages are given back", { messages: left.length, error });
     return left.map((item) => item.messageId);
@@ -47,12 +85,14 @@ export async function claimBatch(
   let free: readonly Arrived[];
   let answer: Awaited<ReturnType<Store["claim"]>>;
   try {
-    free = await scope.circuits.hold(arrived);
+    free = scope.circuits === null ? arrived : await scope.circuits.hold(arrived);
     if (free.length === 0) return emptyClaim;
     const messages = free.map(({ message }) => message);
-    const of = { lane: scope.options.lane, messages: messages.length };
-    const claim = () => store.claim(messages, { worker: scope.options.worker, alone, asked });
-    answer = await laneSpan(scope.ports, "claim", of, claim);
+    const { lane, worker } = scope.options;
+    const claim = () => store.claim(messages, { worker, alone, asked });
+    answer = await (tracing === undefined
+      ? claim()
+      : laneSpan(tracing, "claim", { lane, messages: messages.length }, claim));
   } catch (error) {
     return { ...emptyClaim, giveBack: giveBack(arrived, error), isStoreAway: true };
   }
@@ -64,10 +104,8 @@ export async function claimBatch(
   const left = free.filter((item) => !taken.has(item.message.jobId));
   countRefused(scope, rows);
   await afterCommit(scope.ports, answer.aftermath);
-  await replace(
-    scope,
-    rows.filter((row) => row.replaces),
-  );
+  const replacing = rows.filter((row) => row.replaces);
+  if (replacing.length > 0) await replace(scope, replacing);
   if (left.length === 0) return { ...emptyClaim, running };
   try {
     const looked = await store.peek(left.map((item) => item.message.jobId));

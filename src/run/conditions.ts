@@ -66,9 +66,9 @@ async function whyUnwanted(
   run: InRun,
 ): Promise<string | null> {
   if (definition === undefined) return null;
+  const { body, seal: own } = definition;
   if (isGraph(definition))
-    return (await isTaken(definition, await openRun(seals, definition, run))) ? null : reasons.notTaken;
-  const { body } = definition;
+    return (await isTaken(definition, own === null ? run : await openRun(seals, own, run))) ? null : reasons.notTaken;
   if (body.is !== "fanOut" || body.stillWanted === null) return null;
   const { seal } = body.each;
   const row = seal === null || run.row === null ? run.row : await openValue(seals, seal, run.row);

@@ -2,7 +2,8 @@ import type { JobDefinition } from "../define/definition.ts";
 import { InvalidPayload, KeyConflict } from "../define/errors.ts";
 import type { NewJob } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { checkedJson, newJob, slotGroupsOf, hasKeyedSlots, slotKeysFor, slotKeysOf } from "../define/new-job.ts";
+import { newJob, hasKeyedSlots, slotKeysFor, slotKeysOf } from "../define/new-job.ts";
+import { checkedJson } from "../define/payload.ts";
 import { batchedFor } from "../define/batch.ts";
 import { debouncedFor } from "../define/debounce.ts";
 import { turnFor } from "../define/turn.ts";
@@ -52,7 +53,7 @@ type ClientPorts = Pick<
   "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "tracing" | "seals"
 >;
 
-export function createClient(ports: ClientPorts, settings: { stage: string }): Client {
+export function createClient(ports: ClientPorts): Client {
   const installed = new Set<string>();
   const write = async (
     definition: JobDefinition,
@@ -62,7 +63,7 @@ export function createClient(ports: ClientPorts, settings: { stage: string }): C
     if (options.cell !== undefined && mapVersion === undefined)
       throw new RangeError(noCells(definition.id, options.cell));
     const trace = options.trace ?? ports.tracing?.parent() ?? ports.random.id();
-    const jobs = await prepare(definition, { stage: settings.stage, trace, seals: ports.seals }, items);
+    const jobs = await prepare(definition, { trace, seals: ports.seals }, items);
     await installSlotsOnce(ports, definition, installed);
     if (options.tx !== undefined) {
       // In one call: the store locks all keys in one order, so two callers cannot deadlock.
@@ -83,8 +84,10 @@ export function createClient(ports: ClientPorts, settings: { stage: string }): C
     return answers.map(({ id, created }) => ({ id, created }));
   };
   return {
-    enqueue: (definition, items, options = {}) =>
-      enqueueSpan(ports, definition.id, items.length, () => write(definition, items, options)),
+    enqueue(definition, items, options = {}) {
+      const work = () => write(definition, items, options);
+      return ports.tracing === undefined ? work() : enqueueSpan(ports.tracing, definition.id, items.length, work);
+    },
     async insert(items, options = {}) {
       for (const { definition } of items) await installSlotsOnce(ports, definition, installed);
       const jobs = items.map(({ job }) => job);
@@ -100,11 +103,11 @@ const noCells = (kind: string, cell: string): string =>
 /** Validates everything before the first write, so that a bad item leaves nothing half-written. */
 export async function prepare(
   definition: JobDefinition,
-  { trace, seals }: { readonly stage: string; readonly trace: string; readonly seals: Seals | undefined },
+  { trace, seals }: { readonly trace: string; readonly seals: Seals | undefined },
   items: readonly EnqueueItem[],
 ): Promise<readonly NewJob[]> {
   const jobs: NewJob[] = [];
-  const { seal } = definition;
+  const { seal, turns, debounce, body } = definition;
   const same = hasKeyedSlots(definition) ? null : slotKeysOf(definition);
   for (const item of items) {
     const payload = checkedJson(definition.id, item.payload);
@@ -119,9 +122,9 @@ export async function prepare(
         delayMs: delayOf(definition.id, item.delayMs),
         trace,
         slotKeys: same ?? slotKeysFor(definition, checked.value),
-        turn: turnFor(definition, checked.value),
-        debounce: debouncedFor(definition, checked.value, item),
-        batch: batchedFor(definition, checked.value),
+        turn: turns === null ? undefined : turnFor(definition, turns, checked.value),
+        debounce: debounce === null ? undefined : debouncedFor(definition.id, debounce, checked.value, item),
+        batch: body.is === "batch" ? batchedFor(definition.id, body.rule, checked.value) : undefined,
       }),
     );
   }
@@ -159,7 +162,7 @@ function refuseConflicts(jobs: readonly NewJob[], answers: readonly InsertResult
 /** The first enqueue of a kind creates its slot groups: a job whose group does not exist would wait for ever. */
 async function installSlotsOnce(ports: ClientPorts, definition: JobDefinition, installed: Set<string>): Promise<void> {
   if (installed.has(definition.id)) return;
-  const groups = slotGroupsOf(definition);
-  if (groups.length > 0) await ports.store.installSlots(groups, { onlyNew: true });
+  const { slotGroups } = definition;
+  if (slotGroups.length > 0) await ports.store.installSlots(slotGroups, { onlyNew: true });
   installed.add(definition.id);
 }

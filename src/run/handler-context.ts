@@ -3,7 +3,7 @@ import { type Duration, durationMs } from "../calendar/duration.ts";
 import { definitionOf } from "../define/define-job.ts";
 import { KeyConflict } from "../define/errors.ts";
 import { prepare } from "./enqueue.ts";
-import type { InvocationScope } from "./invocation-scope.ts";
+import { type InvocationScope, KeptLog } from "./invocation-scope.ts";
 import { takeLimit } from "./take-limit.ts";
 import { txSpan } from "./spans.ts";
 import type { Json, NewJob } from "../machine/job.ts";
@@ -64,10 +64,11 @@ class HandlerContext implements Context {
     return this.#scope.hold.signal;
   }
   get log() {
-    const { job, worker, keptLog } = this.#scope;
+    const { job, worker, startedMs } = this.#scope;
     const open = (): Log =>
       worker.ports.log.child({ job: job.jobId, kind: job.kind, attempt: job.attempt, trace: job.trace });
-    return (this.#log ??= keptLog.over(open));
+    this.#scope.keptLog ??= new KeptLog(worker.ports.clock, startedMs);
+    return (this.#log ??= this.#scope.keptLog.over(open));
   }
   get heartbeat(): Context["heartbeat"] {
     const { job, worker } = this.#scope;
@@ -87,7 +88,11 @@ class HandlerContext implements Context {
     return (name) => `${this.#scope.job.jobId}:${name}`;
   }
   get tx(): Context["tx"] {
-    return (work) => txSpan(this.#scope.worker.ports, () => this.#transact(this.#scope, work));
+    const { tracing } = this.#scope.worker.ports;
+    return (work) => {
+      const transact = () => this.#transact(this.#scope, work);
+      return tracing === undefined ? transact() : txSpan(tracing, transact);
+    };
   }
   get enqueue(): Context["enqueue"] {
     return (child, payload, options) => enqueueChild(this.#scope, child, payload, options ?? {});
@@ -145,18 +150,11 @@ async function enqueueChild<I>(
   const ordinal = scope.ordinal++;
   const definition = definitionOf(child);
   const trace = scope.worker.ports.tracing?.parent() ?? scope.job.trace;
-  const [row] = await prepare(
-    definition,
-    { stage: scope.worker.options.stage, trace, seals: scope.worker.ports.seals },
-    [
-      {
-        payload,
-        key: options.key,
-        delayMs: options.delay === undefined ? undefined : durationMs("ctx.enqueue: delay", options.delay),
-        dueAt: options.dueAt,
-      },
-    ],
-  );
+  const { key, delay, dueAt } = options;
+  const delayMs = delay === undefined ? undefined : durationMs("ctx.enqueue: delay", delay);
+  const [row] = await prepare(definition, { trace, seals: scope.worker.ports.seals }, [
+    { payload, key, delayMs, dueAt },
+  ]);
   if (row === undefined) return;
   const keyed: NewJob =
     row.key === null && row.debounce === undefined ? { ...row, key: `${scope.job.jobId}:${child.id}:${ordinal}` } : row;

@@ -1,7 +1,7 @@
 import { reasons } from "../machine/reasons.ts";
-import { closeScope, openScope, runInvocation } from "./invocation.ts";
+import { callHandler, contextOf, type End, runBody } from "./invocation.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
-import { type Hold, Interruption } from "./lease-keeper.ts";
+import { Interruption } from "./lease-keeper.ts";
 import type { Outcome } from "../machine/decide.ts";
 import type { JobDefinition, PayloadCheck } from "../define/definition.ts";
 import { AmbiguousError, InvalidPayload, PermanentError, RateLimited, RetryLater } from "../define/errors.ts";
@@ -11,7 +11,7 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import { SealBroken, SealUnavailable, sealedText, sealValue } from "../machine/seal.ts";
 import { openClaimed } from "./opened.ts";
 import { workerLimits } from "./worker-limits.ts";
-import { checkedResult } from "../define/new-job.ts";
+import { checkedResult } from "../define/payload.ts";
 import type { Claimed } from "../machine/store.ts";
 import { isStoreAway } from "../machine/transaction.ts";
 import type { WorkerScope } from "./worker-scope.ts";
@@ -42,7 +42,7 @@ export async function prepareAttempt(worker: WorkerScope, claimed: Claimed): Pro
   if (definition === undefined) return { is: "outcome", outcome: await unknownKind(worker, claimed), children: [] };
   let job: Claimed;
   try {
-    job = await openClaimed(ports.seals, definition, claimed);
+    job = definition.seal === null ? claimed : await openClaimed(ports.seals, definition.seal, claimed);
   } catch (error) {
     return { is: "outcome", outcome: await notOpened(worker, claimed, error), children: [] };
   }
@@ -70,23 +70,10 @@ export async function runHandler(
   const ready = await prepareAttempt(worker, claimed);
   if (ready.is !== "ready") return ready;
   const { definition, job, payload } = ready;
-  const { ports } = worker;
-  const startedMs = ports.clock.elapsedMs();
-  const hold = worker.leases.holdOf(job);
-  const endsMs = startedMs + limitTime(hold, definition, remainingMs);
-  const scope = openScope({ worker, job, definition, hold }, { startedMs, endsMs });
   measureStart(worker, job, definition);
-  try {
-    // The worker may have been stopped just after the claim.
-    const end =
-      hold.interruption === null ? await untilLeft(hold, runInvocation(scope, payload)) : interruptionOf(hold);
-    return await finish(scope, end);
-  } finally {
-    closeScope(scope);
-    ports.metrics.add("scheduler.execution.time", ports.clock.elapsedMs() - startedMs, "Milliseconds", {
-      job: job.kind,
-    });
-  }
+  const called = { worker, job, definition, hold: worker.leases.holdOf(job), remainingMs };
+  const call = (scope: InvocationScope) => runBody(scope, definition, payload, contextOf(scope));
+  return await callHandler(called, call, finish);
 }
 
 export function measureStart(worker: WorkerScope, job: Claimed, definition: JobDefinition): void {
@@ -99,33 +86,6 @@ const failedAtOnce = (code: string, message: string): HandlerEnd => ({
   outcome: { is: "permanent", code, message },
   children: [],
 });
-
-/** Interrupts the handler at its timeout, or before the worker's time is over. @returns in how many ms. */
-export function limitTime(hold: Hold, { timeoutMs }: JobDefinition, remainingMs: () => number): number {
-  const leftMs = Math.max(0, remainingMs() - workerLimits.deadlineMarginMs);
-  if (timeoutMs <= leftMs) hold.endAfter(timeoutMs, "timeout");
-  else hold.endAfter(leftMs, "deadline");
-  return Math.min(timeoutMs, leftMs);
-}
-
-export type End<T = Json | void> = { readonly value: T } | { readonly error: unknown; readonly isLeft?: true };
-
-export const interruptionOf = (hold: Hold): End<never> => ({ error: hold.interruption });
-
-/** A handler that ignores its signal is abandoned after a short grace; the attempt's number fences its later writes. */
-export function untilLeft<T>(hold: Hold, running: Promise<T>): Promise<End<T>> {
-  return new Promise((resolve) => {
-    const end = (how: End<T>): void => {
-      hold.leave = null;
-      resolve(how);
-    };
-    hold.leave = () => end({ error: hold.interruption, isLeft: true });
-    running.then(
-      (value) => end({ value }),
-      (error: unknown) => end({ error }),
-    );
-  });
-}
 
 export async function finish(scope: InvocationScope, end: End): Promise<HandlerEnd> {
   const { worker, job, hold } = scope;
@@ -154,7 +114,7 @@ export async function finish(scope: InvocationScope, end: End): Promise<HandlerE
 function withDetail({ definition, keptLog }: InvocationScope, outcome: ErrorOutcome, error: unknown): Outcome {
   if (outcome.is === "released" || outcome.is === "postponed") return outcome;
   if (definition.seal !== null) return error instanceof Interruption ? outcome : keptError(definition, outcome);
-  return { ...outcome, detail: failureDetail(error instanceof Interruption ? null : error, keptLog.lines()) };
+  return { ...outcome, detail: failureDetail(error instanceof Interruption ? null : error, keptLog?.lines() ?? []) };
 }
 
 /** Its text may quote a sealed payload. */

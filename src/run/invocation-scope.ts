@@ -18,9 +18,11 @@ export interface InvocationScope {
   readonly job: Claimed;
   readonly definition: JobDefinition;
   readonly hold: Pick<Hold, "interruption" | "signal">;
-  /** When the attempt is interrupted, by this process's monotonic clock. */
+  /** By this process's monotonic clock; `endsMs`: when the attempt is interrupted. */
+  readonly startedMs: number;
   readonly endsMs: number;
-  readonly keptLog: KeptLog;
+  /** Made when the handler takes `ctx.log`. */
+  keptLog: KeptLog | null;
   readonly children: NewJob[];
   /** Aftermaths of the open transaction, for after its commit. */
   readonly left: Aftermath[];

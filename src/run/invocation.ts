@@ -3,13 +3,15 @@ import { createContext } from "./handler-context.ts";
 import type { Json } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { sealValue } from "../machine/seal.ts";
-import { checkedResult } from "../define/new-job.ts";
+import { checkedResult } from "../define/payload.ts";
 import { mergeAftermaths } from "../machine/outbox.ts";
 import { refuseBroken, UnknownOutcome, type StoreTx, type Tx } from "../machine/transaction.ts";
 import { afterCommit } from "./after-commit.ts";
 import { callHook } from "./settled-hook.ts";
 import { noteConflicts, toSettlement, turnsAfter } from "./settler.ts";
-import { type InvocationScope, KeptLog } from "./invocation-scope.ts";
+import type { InvocationScope } from "./invocation-scope.ts";
+import type { Hold } from "./lease-keeper.ts";
+import { workerLimits } from "./worker-limits.ts";
 import type { Context } from "../define/context.ts";
 import type { JobDefinition, TaskBody } from "../define/definition.ts";
 import { runFanOut } from "./run-fan-out.ts";
@@ -29,8 +31,9 @@ export const openScope = (
   job,
   definition,
   hold,
+  startedMs,
   endsMs,
-  keptLog: new KeptLog(worker.ports.clock, startedMs),
+  keptLog: null,
   children: [],
   left: [],
   ordinal: 0,
@@ -39,18 +42,68 @@ export const openScope = (
   abandoned: null,
 });
 
-export async function runInvocation(scope: InvocationScope, payload: unknown): Promise<Json | void> {
-  const { ports } = scope.worker;
-  await ports.crashPoint("effect.before");
-  const value = await runBody(scope, scope.definition, payload, contextOf(scope));
-  await ports.crashPoint("effect.after");
-  return value;
+export type End<T = Json | void> = { readonly value: T } | { readonly error: unknown; readonly isLeft?: true };
+
+interface Called extends Pick<InvocationScope, "worker" | "job" | "definition"> {
+  readonly hold: Hold;
+  readonly remainingMs: () => number;
+}
+
+/** One call of a handler, under its timeout. `ended`: what follows from how it ended, while its scope is open. */
+export async function callHandler<T, R>(
+  { remainingMs, ...called }: Called,
+  call: (scope: InvocationScope) => Promise<T>,
+  ended: (scope: InvocationScope, end: End<T>) => Promise<R>,
+): Promise<R> {
+  const { hold, definition } = called;
+  const { clock, metrics, crashPoint } = called.worker.ports;
+  const startedMs = clock.elapsedMs();
+  const endsMs = startedMs + limitTime(hold, definition, remainingMs);
+  const scope = openScope(called, { startedMs, endsMs });
+  const run = async (): Promise<T> => {
+    await crashPoint?.("effect.before");
+    const value = await call(scope);
+    await crashPoint?.("effect.after");
+    return value;
+  };
+  try {
+    // The worker may have been stopped just after the claim.
+    const end: End<T> = hold.interruption === null ? await untilLeft(hold, run()) : { error: hold.interruption };
+    return await ended(scope, end);
+  } finally {
+    closeScope(scope);
+    const took = clock.elapsedMs() - startedMs;
+    metrics.add("scheduler.execution.time", took, "Milliseconds", { job: definition.id });
+  }
+}
+
+/** Interrupts the handler at its timeout, or before the worker's time is over. @returns in how many ms. */
+function limitTime(hold: Hold, { timeoutMs }: JobDefinition, remainingMs: () => number): number {
+  const leftMs = Math.max(0, remainingMs() - workerLimits.deadlineMarginMs);
+  if (timeoutMs <= leftMs) hold.endAfter(timeoutMs, "timeout");
+  else hold.endAfter(leftMs, "deadline");
+  return Math.min(timeoutMs, leftMs);
+}
+
+/** A handler that ignores its signal is abandoned after a short grace; the attempt's number fences its later writes. */
+function untilLeft<T>(hold: Hold, running: Promise<T>): Promise<End<T>> {
+  return new Promise((resolve) => {
+    const end = (how: End<T>): void => {
+      hold.leave = null;
+      resolve(how);
+    };
+    hold.leave = () => end({ error: hold.interruption, isLeft: true });
+    running.then(
+      (value) => end({ value }),
+      (error: unknown) => end({ error }),
+    );
+  });
 }
 
 export const contextOf = (scope: InvocationScope): Context => createContext(scope, transact);
 
 /** Ends it: every later call through the context is refused. */
-export function closeScope(scope: InvocationScope): void {
+function closeScope(scope: InvocationScope): void {
   if (scope.phase === "transaction") scope.abandoned?.abort();
   if (scope.phase !== "settled") scope.phase = "closed";
 }
@@ -120,7 +173,7 @@ async function settleIn(scope: InvocationScope, tx: StoreTx, outcome: Outcome): 
   });
   if (settled.settled.length !== 1)
     throw new LostInTransaction(`job ${scope.job.jobId} is no longer attempt ${scope.job.attempt}'s`);
-  scope.left.push(settled.aftermath, turnsAfter(scope.worker.registry, scope.job.kind));
+  scope.left.push(settled.aftermath, ...turnsAfter(registry, scope.job.kind));
   noteConflicts(ports, settled.conflicts);
 }
 

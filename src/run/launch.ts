@@ -6,12 +6,6 @@ import { workerLimits } from "./worker-limits.ts";
 import type { Claimed } from "../machine/store.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
-/** Null where the job does not run in a task of its own, or this worker has no launcher. */
-export function launcherFor({ ports, registry }: WorkerScope, job: Claimed): Launcher | null {
-  const runsElsewhere = registry.jobs.get(job.kind)?.runOn === "fargate";
-  return runsElsewhere ? (ports.launcher ?? null) : null;
-}
-
 /**
  * Launches the task of a claimed job and extends the lease until the task had time to start. The worker keeps the lease during
  * the launch: if it dies, the job is rescued as usual, and a task that it had started is refused.
@@ -32,7 +26,7 @@ export async function launch(scope: WorkerScope, launcher: Launcher, job: Claime
     return { is: "retryable", code: "LAUNCH_FAILED", message, afterMs: workerLimits.launchRetryMs };
   }
   if (launched.is === "no-room") return noRoom(scope, job, launched.reason);
-  await ports.crashPoint("launched");
+  await ports.crashPoint?.("launched");
   // No heartbeat may follow the extension: it would shorten it to the lease of a running job.
   scope.leases.drop(job);
   const lent = await ports.store.extendLease(

@@ -1,23 +1,15 @@
-import type { JobDefinition } from "../define/definition.ts";
-import { openValue, type Seals } from "../machine/seal.ts";
+import { openValue, type SealedBy, type Seals } from "../machine/seal.ts";
 import type { InRun } from "../machine/run.ts";
 import type { Claimed } from "../machine/store.ts";
 
-type Sealing = Pick<JobDefinition, "seal">;
-
 /** A claimed job as its handler gets it. @throws SealUnavailable, SealBroken */
-export async function openClaimed(seals: Seals | undefined, definition: Sealing, job: Claimed): Promise<Claimed> {
-  const { seal } = definition;
-  if (seal === null) return job;
+export async function openClaimed(seals: Seals | undefined, seal: SealedBy, job: Claimed): Promise<Claimed> {
   const payload = await openValue(seals, seal, job.payload);
-  return job.run === undefined
-    ? { ...job, payload }
-    : { ...job, payload, run: await openRun(seals, definition, job.run) };
+  return job.run === undefined ? { ...job, payload } : { ...job, payload, run: await openRun(seals, seal, job.run) };
 }
 
 /** What a task knows of its run. @throws SealUnavailable, SealBroken */
-export async function openRun(seals: Seals | undefined, { seal }: Sealing, run: InRun): Promise<InRun> {
-  if (seal === null) return run;
+export async function openRun(seals: Seals | undefined, seal: SealedBy, run: InRun): Promise<InRun> {
   const { input, payload, outputs } = run;
   const left = Object.entries(outputs).map(
     async ([name, output]) =>

@@ -43,7 +43,7 @@ async function claimDue(ports: RelayPorts, options: RelayOptions): Promise<reado
     lane: options.lane,
     fence: options.fence,
   });
-  if (outbox.length > 0) await ports.crashPoint("relay.claimed");
+  if (outbox.length > 0) await ports.crashPoint?.("relay.claimed");
   return outbox;
 }
 
@@ -80,7 +80,6 @@ export async function wakeHeld(
   ports: RelayPorts,
   options: Pick<RelayOptions, "fence" | "signal"> & { slotKeys: readonly string[] | "all" },
 ): Promise<Record<string, number>> {
-  if (options.slotKeys.length === 0) return { woken: 0 };
   const outbox = await ports.store.wake({
     slotKeys: options.slotKeys,
     limit: deliveryLimits.wakeRowsMax,
@@ -95,7 +94,6 @@ export async function giveTurns(
   ports: RelayPorts,
   { of, fence }: Pick<RelayOptions, "fence"> & { readonly of: LeftTurns | "all" },
 ): Promise<Record<string, number>> {
-  if (of !== "all" && of.lanes.length + of.keys.length === 0) return { turns: 0 };
   const outbox = await ports.store.takeTurns({ of, limit: deliveryLimits.relayRowsMax, fence });
   await sendOutbox(ports, outbox);
   return { turns: count(outbox) };

@@ -20,7 +20,7 @@ export async function replaceEarlier(
   const keys = of === "all" ? of : [...new Set(of.flatMap((job) => job.slotKeys))];
   const replaced = await store.replaced(keys, of === "all" ? [] : of.map(({ jobId }) => jobId));
   if (replaced.length === 0) return {};
-  await ports.crashPoint("replace.looked");
+  await ports.crashPoint?.("replace.looked");
   const tasks = canceledTasks(ports, registry);
   const inSameTransaction = tasks.noting(movedHook(ports, registry, "CANCELED"));
   let canceled = 0;
@@ -29,7 +29,7 @@ export async function replaceEarlier(
     // Before the job that writes its pages, whose slot would else be free while they run.
     for (const runId of runs) canceled += (await cancelRun(ports, registry, runId, { caller })) ?? 0;
     const { rows, aftermath } = await store.cancel(jobs, { caller, reason: reasons.replaced, inSameTransaction });
-    await ports.crashPoint("replace.canceled");
+    await ports.crashPoint?.("replace.canceled");
     await afterCommit(ports, aftermath);
     await tasks.stop();
     canceled += rows.length;

@@ -5,27 +5,12 @@ import { noAftermath } from "../machine/outbox.ts";
 import type { Claimed } from "../machine/store.ts";
 import { afterCommit } from "./after-commit.ts";
 import { claimBatch } from "./claim.ts";
-import {
-  type End,
-  finish,
-  type HandlerEnd,
-  interruptionOf,
-  limitTime,
-  measureStart,
-  prepareAttempt,
-  untilLeft,
-} from "./handler.ts";
-import { closeScope, contextOf, openScope } from "./invocation.ts";
+import { finish, type HandlerEnd, measureStart, prepareAttempt } from "./handler.ts";
+import { callHandler, contextOf, type End } from "./invocation.ts";
+import type { InvocationScope } from "./invocation-scope.ts";
 import type { Hold } from "./lease-keeper.ts";
-import { endOne, type Ended, type RunOptions } from "./run-one.ts";
-import { attemptSpan } from "./spans.ts";
+import { asAttempt, endOne, type Ended, type RunOptions } from "./run-one.ts";
 import type { WorkerScope } from "./worker-scope.ts";
-
-export const isBatched = ({ registry }: WorkerScope, kind: string): boolean =>
-  registry.jobs.get(kind)?.body.is === "batch";
-
-export const hasBatches = ({ registry, options }: WorkerScope): boolean =>
-  [...registry.jobs.values()].some(({ body, lane }) => body.is === "batch" && lane === options.lane);
 
 /** Runs started jobs, each with those of its kind and batch key that wait. */
 export async function runBatches(
@@ -49,7 +34,7 @@ async function takeAlong(scope: WorkerScope, started: readonly Claimed[]): Promi
     ports.log.warn("others that wait were not taken along", { jobs: started.length, error });
     return { jobs: [], outbox: [] };
   });
-  await ports.crashPoint("batch.gathered");
+  await ports.crashPoint?.("batch.gathered");
   const others = gathered.filter(({ isStarted }) => !isStarted);
   const { running } = await claimBatch(
     scope,
@@ -84,12 +69,11 @@ async function runTogether(
   claimed: readonly Claimed[],
   options: RunOptions,
 ): Promise<readonly Ended[]> {
-  const calling =
-    claimed[0] === undefined ? null : attemptSpan(scope.ports, claimed[0], () => call(scope, claimed, options));
+  const calling = claimed[0] === undefined ? null : asAttempt(scope, claimed[0], () => call(scope, claimed, options));
   const ends = claimed.map((job, at) =>
     endOne(scope, job, options, async () => {
       const end = (await calling)?.[at] ?? { is: "lost" };
-      scope.circuits.count(job, end);
+      scope.circuits?.count(job, end);
       return end;
     }),
   );
@@ -102,7 +86,7 @@ async function call(
   claimed: readonly Claimed[],
   { remainingMs }: RunOptions,
 ): Promise<readonly HandlerEnd[]> {
-  const { ports, leases } = worker;
+  const { leases } = worker;
   const prepared = await Promise.all(claimed.map((job) => prepareAttempt(worker, job)));
   const ready = prepared.flatMap((each) => (each.is === "ready" ? { ...each, hold: leases.holdOf(each.job) } : []));
   const [first] = ready;
@@ -110,26 +94,13 @@ async function call(
   if (first === undefined || body?.is !== "batch") return prepared.flatMap((each) => (each.is === "ready" ? [] : each));
   const { definition } = first;
   const hold = holdAll(ready.map((each) => each.hold));
-  const startedMs = ports.clock.elapsedMs();
-  const endsMs = startedMs + limitTime(hold, definition, remainingMs);
-  const scope = openScope({ worker, job: first.job, definition, hold }, { startedMs, endsMs });
   for (const { job } of ready) measureStart(worker, job, definition);
-  const run = async () => {
-    await ports.crashPoint("effect.before");
-    const jobs = ready.map(({ job: { jobId, key, attempt }, payload }) => ({ id: jobId, key, payload, attempt }));
-    const settled = await callBatch({ id: definition.id, body }, jobs, contextOf(scope));
-    await ports.crashPoint("effect.after");
-    return settled;
-  };
-  try {
-    const end = hold.interruption === null ? await untilLeft(hold, run()) : interruptionOf(hold);
+  const jobs = ready.map(({ job: { jobId, key, attempt }, payload }) => ({ id: jobId, key, payload, attempt }));
+  const run = (scope: InvocationScope) => callBatch({ id: definition.id, body }, jobs, contextOf(scope));
+  return await callHandler({ worker, job: first.job, definition, hold, remainingMs }, run, async (scope, end) => {
     const own = await Promise.all(ready.map((each, at) => finish({ ...scope, ...each }, endOf(end, at))));
     return prepared.map((each) => (each.is === "ready" ? (own.shift() ?? { is: "lost" }) : each));
-  } finally {
-    closeScope(scope);
-    const took = ports.clock.elapsedMs() - startedMs;
-    ports.metrics.add("scheduler.execution.time", took, "Milliseconds", { job: definition.id });
-  }
+  });
 }
 
 /** Of one job, by that of its call. */

@@ -111,7 +111,7 @@ async function waits({ scope, endAs }: EachAttempt, runId: RunId): Promise<boole
       await sealGrown(scope, runId, tx);
       // The seal has locked the run, so it cannot end between this look and the commit.
       if ((await store.runResult(runId, { tx })) !== null) throw new EndedMeanwhile();
-      await scope.worker.ports.crashPoint("each.beforeWait");
+      await scope.worker.ports.crashPoint?.("each.beforeWait");
     });
     return true;
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Context } from "../define/context.ts";
 import type { FanOutBody, RunEnds } from "../define/definition.ts";
 import { type Moment, momentJson, readMoment } from "../define/moment.ts";
-import { checkedJson } from "../define/new-job.ts";
+import { checkedJson } from "../define/payload.ts";
 import { isQuery } from "../define/query.ts";
 import { afterCommit } from "./after-commit.ts";
 import { prepare } from "./enqueue.ts";
@@ -138,13 +138,13 @@ async function writePage(pages: Pages, page: { rows: readonly unknown[]; cursor:
   const { job, worker, definition } = scope;
   const { ports } = worker;
   const targets = await targetsOf(pages, page.rows);
-  await ports.crashPoint("fanout.beforePage");
+  await ports.crashPoint?.("fanout.beforePage");
   const by = { jobId: job.jobId, attempt: job.attempt };
   const written = await ports.store.addPage(runId, { targets, cursor: page.cursor, by });
   if (!written.written) {
     throw new Error(`run ${runId} takes no more pages: it was canceled, or this attempt lost its job`);
   }
-  await ports.crashPoint("fanout.afterPage");
+  await ports.crashPoint?.("fanout.afterPage");
   pages.counts.targets += written.created;
   pages.counts.existing += targets.length - written.created;
   const dimensions = { job: definition.id };
@@ -160,9 +160,8 @@ async function targetsOf({ scope, body, moment, mark }: Pages, rows: readonly un
     key: `${body.key(row, moment)}${mark}`,
     dueAt: effectiveAt === null ? moment.scheduledFor : new Date(effectiveAt),
   }));
-  const { options, ports } = scope.worker;
-  const { seals } = ports;
-  const jobs = await prepare(body.each, { stage: options.stage, trace: scope.job.trace, seals }, items);
+  const { seals } = scope.worker.ports;
+  const jobs = await prepare(body.each, { trace: scope.job.trace, seals }, items);
   if (body.stillWanted === null) return jobs.map((job) => ({ job, row: null }));
   const { seal } = body.each;
   const kept = rows.map((row) => checkedJson(scope.definition.id, row));

@@ -27,7 +27,7 @@ export async function runJobTask(ports: Ports, registry: Registry, options: RunJ
   const { jobId, attempt, from, signal } = options;
   const job = await ports.store.takeOver({ jobId, attempt }, { from, worker: options.worker });
   if (job === null) return { outcome: "refused", state: await stateOf(ports, options) };
-  await ports.crashPoint("adopted");
+  await ports.crashPoint?.("adopted");
   const worker = createWorker(ports, registry, { ...options, lane: "" });
   if (signal.aborted) void worker.stop(workerLimits.shutdownMs);
   try {

@@ -1,10 +1,10 @@
 import { runHandler, type HandlerEnd } from "./handler.ts";
-import { launch, launcherFor } from "./launch.ts";
+import { launch } from "./launch.ts";
 import { workerLimits } from "./worker-limits.ts";
 import type { Claimed } from "../machine/store.ts";
 import type { Launcher } from "../machine/launcher.ts";
 import { afterCommit } from "./after-commit.ts";
-import { settleSpan } from "./spans.ts";
+import { attemptSpan, settleSpan } from "./spans.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 export interface Ended {
@@ -21,14 +21,20 @@ export interface RunOptions {
 
 /** Runs and settles one claimed job. A bug in Belfry leaves the job to its lease and must not fail the batch. */
 export async function runOne(scope: WorkerScope, job: Claimed, options: RunOptions): Promise<Ended> {
-  return await endOne(scope, job, options, async () => {
-    const launcher = launcherFor(scope, job);
-    if (launcher !== null) return await launched(scope, launcher, job);
+  const handled = async (): Promise<HandlerEnd> => {
+    const { launcher } = scope.ports;
+    if (launcher !== undefined && scope.registry.jobs.get(job.kind)?.runOn === "fargate")
+      return await launched(scope, launcher, job);
     const finished = await runHandler(scope, job, options.remainingMs);
-    scope.circuits.count(job, finished);
+    scope.circuits?.count(job, finished);
     return finished;
-  });
+  };
+  return await asAttempt(scope, job, () => endOne(scope, job, options, handled));
 }
+
+/** Under a span of its own, where the project traces. */
+export const asAttempt = <T>({ ports: { tracing } }: WorkerScope, job: Claimed, work: () => Promise<T>): Promise<T> =>
+  tracing === undefined ? work() : attemptSpan(tracing, job, work);
 
 export async function endOne(
   scope: WorkerScope,
@@ -71,9 +77,11 @@ async function write(
     return finished.goesOn === true ? true : freeSlots(scope, job);
   }
   const leftMs = Math.min(remainingMs() - workerLimits.settleMarginMs, workerLimits.settleForMsMax);
-  const untilMs = scope.ports.clock.elapsedMs() + leftMs;
+  const { clock, tracing } = scope.ports;
+  const untilMs = clock.elapsedMs() + leftMs;
   const { outcome, children } = finished;
-  return settleSpan(scope.ports, outcome, () => scope.settler.settle(job, outcome, { children, untilMs }));
+  const settle = () => scope.settler.settle(job, outcome, { children, untilMs });
+  return tracing === undefined ? settle() : settleSpan(tracing, outcome, settle);
 }
 
 /** The handler of an attempt that was canceled or lost has ended, so the slots of that attempt are free. A later attempt keeps its own. */

@@ -55,7 +55,7 @@ async function writePages(scope: InvocationScope, body: SweepBody, context: Cont
     // A page in its own transaction, dispatched after its commit.
     const before = left.length;
     const page: Json | null = await store.transaction((tx) => writePage(tx, after));
-    await crashPoint("sweep.afterPage");
+    await crashPoint?.("sweep.afterPage");
     await afterCommit(worker.ports, mergeAftermaths(left.splice(before)));
     isOver = page === null;
     after = page;
@@ -76,8 +76,7 @@ async function jobsOf(
   { rows, moment }: { readonly rows: readonly unknown[]; readonly moment: Moment },
 ): Promise<readonly NewJob[]> {
   const items = rows.map((row) => ({ payload: payload(row, moment), key: key(row, moment) }));
-  const { options, ports } = worker;
-  return await prepare(each, { stage: options.stage, trace: job.trace, seals: ports.seals }, items);
+  return await prepare(each, { trace: job.trace, seals: worker.ports.seals }, items);
 }
 
 function continuation({ job, definition }: InvocationScope, payload: Json): NewJob {

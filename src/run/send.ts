@@ -42,9 +42,9 @@ export async function sendOutbox(ports: SendPorts, outbox: readonly OutboxBatch[
     }
   };
   await Promise.all(Array.from({ length: Math.min(deliveryLimits.sendConcurrencyMax, calls.length) }, sender));
-  await ports.crashPoint("relay.sent");
+  await ports.crashPoint?.("relay.sent");
   await confirm(ports, await kept.end());
-  await ports.crashPoint("relay.confirmed");
+  await ports.crashPoint?.("relay.confirmed");
   return accepted;
 }
 
@@ -82,7 +82,8 @@ async function sendCall(
   try {
     const messages = own.map((item) => item.message);
     const send = () => ports.queue.send(lane, messages);
-    const { failed } = await laneSpan(ports, "dispatch", { lane, messages: own.length }, send);
+    const of = { lane, messages: own.length };
+    const { failed } = await (ports.tracing === undefined ? send() : laneSpan(ports.tracing, "dispatch", of, send));
     return own.filter((_, index) => !failed.includes(index));
   } catch (error) {
     unanswered.set(lane, callsWithout(unanswered, lane) + 1);

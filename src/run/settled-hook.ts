@@ -4,12 +4,6 @@ import { type InSameTransaction, type Moved, refuseBroken, type StoreTx } from "
 import { type Ports } from "../machine/ports.ts";
 import { isFinal } from "../machine/state.ts";
 
-/** Whether any of these kinds writes its own row when an attempt ends. */
-export const wantsHook = (registry: Registry, kinds: Iterable<string>): boolean => {
-  for (const kind of kinds) if (registry.jobs.get(kind)?.onSettled != null) return true;
-  return false;
-};
-
 /**
  * Calls `onSettled` for rows that rescue, cancel or the dead-letter drain moved, in the transaction that moved them.
  * A hook that throws loses only its own writes: the move itself must not depend on an app's code.
@@ -21,7 +15,7 @@ export function movedHook(
 ): InSameTransaction {
   return async (tx, rows) => {
     for (const row of rows) {
-      if (!wantsHook(registry, [row.kind])) continue;
+      if (registry.jobs.get(row.kind)?.onSettled == null) continue;
       try {
         await tx.nested(() => callHook(registry, row, outcome, tx));
       } catch (error) {

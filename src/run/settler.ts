@@ -2,19 +2,19 @@ import { reasons } from "../machine/reasons.ts";
 import { writeWhileAway } from "./write-while-away.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { type AttemptCounters, decide, type Decision, type Outcome } from "../machine/decide.ts";
+import { type AttemptCounters, attemptOutcomeOf, decide, type Decision, type Outcome } from "../machine/decide.ts";
 import { batchRuleOf } from "../define/batch.ts";
 import type { JobDefinition, Registry } from "../define/definition.ts";
 import { InvalidPayload } from "../define/errors.ts";
 import { assertSealed } from "../define/new-job.ts";
-import { attemptOutcomeOf, type NewJob } from "../machine/job.ts";
+import type { NewJob } from "../machine/job.ts";
 import { isStoreAway, type InSameTransaction } from "../machine/transaction.ts";
 import type { Claimed, Settled, Settlement } from "../machine/store.ts";
 import { type Aftermath, mergeAftermaths, noAftermath } from "../machine/outbox.ts";
 import type { Ports } from "../machine/ports.ts";
 import { afterCommit } from "./after-commit.ts";
 import { withinBudget } from "./retry-budget.ts";
-import { callHook, wantsHook } from "./settled-hook.ts";
+import { callHook } from "./settled-hook.ts";
 
 /** Writes outcomes in small groups: one statement for jobs that finish together. */
 export interface Settler {
@@ -152,7 +152,8 @@ async function settleGroup(scope: SettlerScope, group: readonly Waiting[]): Prom
 async function write(scope: SettlerScope, group: readonly Waiting[]): Promise<ReadonlySet<Waiting>> {
   const { ports } = scope;
   try {
-    await writeWhileAway(ports, group, () => writeOnce(scope, group));
+    const once = () => writeOnce(scope, group);
+    await once().catch((error: unknown) => writeWhileAway(ports, group, error, once));
     return new Set(group);
   } catch (error) {
     if (isStoreAway(error)) return new Set();
@@ -190,7 +191,8 @@ async function writeAgain(scope: SettlerScope, item: Waiting, first: unknown): P
     }
     try {
       // The hook runs at most twice; then the job is settled without it, so a broken hook cannot block the job.
-      await writeWhileAway(ports, [next], () => writeOnce(scope, [next], hookFailures < 2));
+      const once = () => writeOnce(scope, [next], hookFailures < 2);
+      await once().catch((thrown: unknown) => writeWhileAway(ports, [next], thrown, once));
       return true;
     } catch (again) {
       error = again;
@@ -210,13 +212,10 @@ function afterHookFailure(ports: SettlerPorts, registry: Registry, item: Waiting
 
 async function writeOnce(scope: SettlerScope, group: readonly Waiting[], withHook = true): Promise<void> {
   const { ports, registry, options } = scope;
-  const hook =
-    withHook &&
-    wantsHook(
-      registry,
-      group.map((item) => item.job.kind),
-    );
-  const settled = await ports.store.settle(await withinBudget(ports, registry, group), {
+  const hook = withHook && group.some(({ job }) => registry.jobs.get(job.kind)?.onSettled != null);
+  const isRetried = group.some(({ settlement }) => settlement.reason === reasons.retry);
+  const settlements = isRetried ? await withinBudget(ports, registry, group) : group.map((item) => item.settlement);
+  const settled = await ports.store.settle(settlements, {
     worker: options.worker,
     ...(hook ? { inSameTransaction: settleHook(registry, group) } : {}),
   });
@@ -226,19 +225,16 @@ async function writeOnce(scope: SettlerScope, group: readonly Waiting[], withHoo
     .map(({ job: { jobId, attempt } }) => ({ jobId, attempt }))
     .filter(({ jobId }) => !own.has(jobId));
   // A canceled attempt whose handler has returned before it heard of that keeps its slots no longer.
-  const freed = others.length === 0 ? noAftermath : await ports.store.freeSlots(others);
+  const freed = others.length === 0 ? [] : [await ports.store.freeSlots(others)];
   noteConflicts(ports, settled.conflicts);
-  await afterCommit(
-    ports,
-    mergeAftermaths([settled.aftermath, freed, ...group.map(({ job }) => turnsAfter(registry, job.kind))]),
-  );
+  const more = [...freed, ...group.flatMap(({ job }) => turnsAfter(registry, job.kind))];
+  await afterCommit(ports, more.length === 0 ? settled.aftermath : mergeAftermaths([settled.aftermath, ...more]));
 }
 
 /** The end of such a job leaves its place to the next of its lane. */
-export function turnsAfter(registry: Registry, kind: string): Aftermath {
+export function turnsAfter(registry: Registry, kind: string): readonly Aftermath[] {
   const definition = registry.jobs.get(kind);
-  const lanes = definition?.turns == null ? [] : [definition.lane];
-  return { ...noAftermath, turns: { lanes, keys: [] } };
+  return definition?.turns == null ? [] : [{ ...noAftermath, turns: { lanes: [definition.lane], keys: [] } }];
 }
 
 /** Distinguishes an app's own failure from the store's. */

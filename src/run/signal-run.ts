@@ -1,7 +1,6 @@
 import type { Registry } from "../define/definition.ts";
 import { InvalidPayload } from "../define/errors.ts";
-import { checkedJson } from "../define/new-job.ts";
-import { checkPayload } from "../define/schema.ts";
+import { checkedJson, checkPayload } from "../define/payload.ts";
 import type { RunId } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { Ports } from "../machine/ports.ts";

@@ -1,9 +1,7 @@
-/** The spans of a job, by OpenTelemetry's conventions for messaging. Without tracing each is its work alone. */
+/** The spans of a job, by OpenTelemetry's conventions for messaging. Called only where the project traces. */
 import type { Outcome } from "../machine/decide.ts";
-import type { Ports, SpanOf } from "../machine/ports.ts";
+import type { SpanOf, Tracing } from "../machine/ports.ts";
 import type { Claimed } from "../machine/store.ts";
-
-type Traced = Pick<Ports, "tracing">;
 
 const attributesOf = (type: string, destination: string, messages: number): SpanOf["attributes"] => ({
   "messaging.system": "belfry",
@@ -13,50 +11,45 @@ const attributesOf = (type: string, destination: string, messages: number): Span
 });
 
 /** Jobs of a kind are written: the caller's side. */
-export const enqueueSpan = <T>({ tracing }: Traced, kind: string, jobs: number, work: () => Promise<T>): Promise<T> =>
-  tracing === undefined
-    ? work()
-    : tracing.span({ name: `send ${kind}`, kind: "producer", attributes: attributesOf("send", kind, jobs) }, work);
+export const enqueueSpan = <T>(tracing: Tracing, kind: string, jobs: number, work: () => Promise<T>): Promise<T> =>
+  tracing.span({ name: `send ${kind}`, kind: "producer", attributes: attributesOf("send", kind, jobs) }, work);
 
 /** Messages of a lane go to its queue, or come from it. */
-export const laneSpan = <T>(
-  { tracing }: Traced,
+export function laneSpan<T>(
+  tracing: Tracing,
   operation: "dispatch" | "claim",
   { lane, messages }: { readonly lane: string; readonly messages: number },
   work: () => Promise<T>,
-): Promise<T> => {
-  if (tracing === undefined) return work();
+): Promise<T> {
   const attributes = attributesOf(operation === "claim" ? "receive" : "send", lane, messages);
   return tracing.span({ name: `${operation} ${lane}`, kind: "internal", attributes }, work);
-};
-
-/** One attempt, under the span that enqueued its job. */
-export const attemptSpan = <T>({ tracing }: Traced, job: Claimed, work: () => Promise<T>): Promise<T> =>
-  tracing === undefined
-    ? work()
-    : tracing.span(
-        {
-          name: `process ${job.kind}`,
-          kind: "consumer",
-          parent: job.trace,
-          attributes: {
-            ...attributesOf("process", job.kind, 1),
-            "messaging.message.id": job.jobId,
-            "belfry.attempt": job.attempt,
-            "belfry.lateness_ms": job.latenessMs,
-          },
-        },
-        work,
-      );
-
-/** The handler's transaction, the settle included. */
-export const txSpan = <T>(ports: Traced, work: () => Promise<T>): Promise<T> => step(ports, "ctx.tx", work);
-
-/** The write of an outcome. One that is no success is the error of the attempt's span. */
-export function settleSpan<T>(ports: Traced, outcome: Outcome, work: () => Promise<T>): Promise<T> {
-  if ("code" in outcome) ports.tracing?.fail(outcome.code, outcome.message);
-  return step(ports, "settle", work);
 }
 
-const step = <T>({ tracing }: Traced, name: string, work: () => Promise<T>): Promise<T> =>
-  tracing === undefined ? work() : tracing.span({ name, kind: "internal", attributes: {} }, work);
+/** One attempt, under the span that enqueued its job. */
+export const attemptSpan = <T>(tracing: Tracing, job: Claimed, work: () => Promise<T>): Promise<T> =>
+  tracing.span(
+    {
+      name: `process ${job.kind}`,
+      kind: "consumer",
+      parent: job.trace,
+      attributes: {
+        ...attributesOf("process", job.kind, 1),
+        "messaging.message.id": job.jobId,
+        "belfry.attempt": job.attempt,
+        "belfry.lateness_ms": job.latenessMs,
+      },
+    },
+    work,
+  );
+
+/** The handler's transaction, the settle included. */
+export const txSpan = <T>(tracing: Tracing, work: () => Promise<T>): Promise<T> => step(tracing, "ctx.tx", work);
+
+/** The write of an outcome. One that is no success is the error of the attempt's span. */
+export function settleSpan<T>(tracing: Tracing, outcome: Outcome, work: () => Promise<T>): Promise<T> {
+  if ("code" in outcome) tracing.fail(outcome.code, outcome.message);
+  return step(tracing, "settle", work);
+}
+
+const step = <T>(tracing: Tracing, name: string, work: () => Promise<T>): Promise<T> =>
+  tracing.span({ name, kind: "internal", attributes: {} }, work);

@@ -1,5 +1,5 @@
 import type { Registry } from "../define/definition.ts";
-import { claimBatch, claimEarly, type ClaimedBatch, type Early, sendAgain } from "./claim.ts";
+import { claimBatch, claimEarly, type ClaimedBatch, type Early, holdIfPaused, sendAgain } from "./claim.ts";
 import { createCircuits } from "./circuits.ts";
 import { createLeaseKeeper, Interruption } from "./lease-keeper.ts";
 import { workerLimits } from "./worker-limits.ts";
@@ -9,10 +9,9 @@ import type { Ports } from "../machine/ports.ts";
 import { resendOpen } from "./relay.ts";
 import { createLapsedLeases, type LapsedLeases, rescue } from "./rescue.ts";
 import { createSettler } from "./settler.ts";
-import { hasBatches, isBatched, runBatches } from "./run-batches.ts";
+import { runBatches } from "./run-batches.ts";
 import { type Ended, runOne, type RunOptions } from "./run-one.ts";
-import { attemptSpan } from "./spans.ts";
-import { createRateLimiter, holdIfPaused, type WorkerOptions, type WorkerScope } from "./worker-scope.ts";
+import { createRateLimiter, type WorkerOptions, type WorkerScope } from "./worker-scope.ts";
 
 export interface Worker {
   /**
@@ -45,6 +44,7 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
       intervalMs: workerLimits.launchIntervalMs,
       waitingMax: workerLimits.launchesWaitingMax,
     }),
+    hasBatches: [...registry.jobs.values()].some(({ body, lane }) => body.is === "batch" && lane === options.lane),
     stopping: stopping.signal,
     spend: () => void (isSpent = true),
   };
@@ -72,10 +72,10 @@ export function createWorker(ports: Ports, registry: Registry, options: WorkerOp
     async run(job, { remainingMs }) {
       scope.leases.hold(job);
       scope.settler.expect(1);
-      const running = attemptSpan(ports, job, () => runOne(scope, job, { alone: true, remainingMs }));
+      const running = runOne(scope, job, { alone: true, remainingMs });
       batches.add(running);
       const { known } = await running.finally(() => batches.delete(running));
-      await scope.circuits.flush();
+      await scope.circuits?.flush();
       return known;
     },
     async stop(graceMs) {
@@ -104,13 +104,13 @@ async function runBatch(
 ): Promise<{ failed: readonly string[]; isStoreAway: boolean }> {
   const { ports } = scope;
   const arrived = await readArrived(scope, records);
-  await ports.crashPoint("received");
+  await ports.crashPoint?.("received");
   const held = await holdIfPaused(arrived.messages, { ...scope.options, log: ports.log });
   if (held !== null) return { failed: [...arrived.unread, ...held.giveBack], isStoreAway: held.giveBack.length > 0 };
   // What runs with others is not to blame alone.
-  const alone = arrived.messages.length === 1 && !hasBatches(scope);
+  const alone = arrived.messages.length === 1 && !scope.hasBatches;
   const first = await claimBatch(scope, arrived.messages, alone);
-  await ports.crashPoint("claimed");
+  await ports.crashPoint?.("claimed");
   const [own, unsent] = await keepOne(scope, first.alone);
   // Due jobs start now, without waiting for those that are a moment early.
   const [ended, early] = await Promise.all([
@@ -119,14 +119,14 @@ async function runBatch(
   ]);
   const [kept, unsentLater] = await keepOne(scope, own === undefined ? early.alone : [own, ...early.alone]);
   const last = await runAlone(scope, kept, remainingMs);
-  await ports.crashPoint("settled");
+  await ports.crashPoint?.("settled");
   const unknown = new Set(
     [...ended, ...early.ended, ...last.ended].filter((end) => !end.known).map((end) => end.jobId),
   );
   const giveBack = [first, early, last].flatMap((batch) => batch.giveBack);
   const failed = new Set([...arrived.unread, ...unsent, ...unsentLater, ...giveBack]);
   for (const { messageId, message } of arrived.messages) if (unknown.has(message.jobId)) failed.add(messageId);
-  await scope.circuits.flush();
+  await scope.circuits?.flush();
   ports.metrics.flush();
   return { failed: [...failed], isStoreAway: first.isStoreAway };
 }
@@ -140,9 +140,9 @@ async function pauseBefore(scope: WorkerScope, failuresInARow: number, leftMs: n
 /** Those of a kind that is run in batches take others along, unless they run alone. */
 async function runAll(scope: WorkerScope, jobs: readonly Claimed[], options: RunOptions): Promise<readonly Ended[]> {
   scope.settler.expect(jobs.length);
-  const batched = jobs.filter(({ kind }) => isBatched(scope, kind));
+  const batched = jobs.filter(({ kind }) => scope.registry.jobs.get(kind)?.body.is === "batch");
   const single = batched.length === 0 ? jobs : jobs.filter((job) => !batched.includes(job));
-  const running = single.map((job) => attemptSpan(scope.ports, job, () => runOne(scope, job, options)));
+  const running = single.map((job) => runOne(scope, job, options));
   const together = batched.length === 0 ? [] : await runBatches(scope, batched, options);
   return [...(await Promise.all(running)), ...together];
 }

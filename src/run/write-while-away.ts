@@ -11,28 +11,29 @@ interface Unwritten {
 }
 
 /**
- * Repeats the write while the store is away, until the invocation ends, so that an outage costs no attempt. A repetition
- * changes nothing if an earlier write succeeded, or if another worker has the job.
+ * Repeats a write that failed while the store is away, until the invocation ends, so that an outage costs no attempt. A repetition
+ * changes nothing if an earlier write succeeded, or if another worker has the job. `first`: its error.
  */
 export async function writeWhileAway(
   ports: WritingPorts,
   group: readonly Unwritten[],
+  first: unknown,
   writeGroup: () => Promise<void>,
 ): Promise<void> {
   const untilMs = Math.min(...group.map((item) => item.untilMs));
+  let error = first;
   for (let round = 0; ; round += 1) {
+    const pauseMs = Math.min(workerLimits.settleRetryMs * 2 ** round, workerLimits.settleRetryMsMax);
+    const isLast = ports.clock.elapsedMs() + pauseMs >= untilMs;
+    if (isLast) logUnwritten(ports, group, error);
+    if (!isStoreAway(error) || isLast) throw error;
+    if (round === 0)
+      ports.log.warn("an outcome could not be written; it is tried again", { jobs: group.length, error });
+    await ports.clock.sleep(pauseMs);
     try {
       return await writeGroup();
-    } catch (error) {
-      const pauseMs = Math.min(workerLimits.settleRetryMs * 2 ** round, workerLimits.settleRetryMsMax);
-      const isLast = ports.clock.elapsedMs() + pauseMs >= untilMs;
-      if (!isStoreAway(error) || isLast) {
-        if (isLast) logUnwritten(ports, group, error);
-        throw error;
-      }
-      if (round === 0)
-        ports.log.warn("an outcome could not be written; it is tried again", { jobs: group.length, error });
-      await ports.clock.sleep(pauseMs);
+    } catch (again) {
+      error = again;
     }
   }
 }

@@ -23,7 +23,7 @@ export async function acquire(ports: Ports, options: AcquisitionOptions): Promis
   if (got.got === "held") return heldBy(ports, options, got.by);
   if (got.got === "outage") return takeFallbackLock(ports, { ...options, owner, leaseMs }, got.error);
   ports.metrics.add("scheduler.lock.acquired", 1, "Count", dimensionsOf(options));
-  await ports.crashPoint("lock.acquired");
+  await ports.crashPoint?.("lock.acquired");
   return orRelease(got.lock, () => install(ports, options, got.lock));
 }
 

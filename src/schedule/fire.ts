@@ -2,10 +2,12 @@ import { reasons } from "../machine/reasons.ts";
 import type { TimeDecision } from "./catch-up.ts";
 import type { JobDefinition, Occurrence, Registry } from "../define/definition.ts";
 import type { Instant, NewJob } from "../machine/job.ts";
-import { checkedJson, newJob, slotKeysFor } from "../define/new-job.ts";
+import { newJob, slotKeysFor } from "../define/new-job.ts";
+import { checkedJson } from "../define/payload.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { type Seals, sealValue } from "../machine/seal.ts";
-import { slotKeysOfFire } from "./overlap.ts";
+import { catchUpGate } from "../admission/catch-up.ts";
+import { overlapGate } from "../admission/overlap.ts";
 import type { SchedulePlan } from "./plan.ts";
 import type { Ports } from "../machine/ports.ts";
 import { effectiveAt, type PlannedOccurrence, type PlannedSchedule, type ScheduleRow } from "../machine/schedule.ts";
@@ -127,8 +129,17 @@ async function jobOf(
     delayMs: 0,
     expiresAt: expiryOf(row, decision),
     trace,
-    slotKeys: [...slotKeysFor(definition, checked.value), ...slotKeysOfFire(row.spec, decision.isCatchUp)],
+    slotKeys: [...slotKeysFor(definition, checked.value), ...slotKeysOfFire(row, decision.isCatchUp)],
   });
+}
+
+/**
+ * The schedule's own slot keys of one job, beside those of its definition. A caught-up job waits for its slot, whatever the
+ * schedule says about overlap.
+ */
+function slotKeysOfFire({ spec }: ScheduleRow, isCatchUp: boolean): readonly string[] {
+  const both = isCatchUp ? [catchUpGate, overlapGate] : [overlapGate];
+  return both.flatMap((gate) => gate.groupOf(spec)?.key ?? []);
 }
 
 /** A job of a trigger or a backfill has no due time here and never expires. */

@@ -1,9 +1,9 @@
 import type { Registry } from "../define/definition.ts";
 import type { SlotGroup } from "../machine/job.ts";
 import { blackoutsOf } from "../define/blackout.ts";
-import { slotGroupsOf, slotGroupsOfLimit } from "../define/new-job.ts";
+import { slotGroupsOfLimit } from "../define/new-job.ts";
 import { turnLanesOf } from "../define/turn.ts";
-import { slotGroupsOfSchedule } from "./overlap.ts";
+import { scheduleGates } from "../admission/gates.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { ScheduleRow, ScheduleSpec } from "../machine/schedule.ts";
 import { type ScheduleDifference, scheduleDifferences } from "./schedule-difference.ts";
@@ -53,10 +53,13 @@ export function specsOf(registry: Registry, stage: string): readonly ScheduleSpe
   return registry.apps.flatMap((app) => app.schedules.map((schedule) => schedule.spec(stage, app.name)));
 }
 
+export const slotGroupsOfSchedule = (spec: Pick<ScheduleSpec, "id" | "overlap">): readonly SlotGroup[] =>
+  scheduleGates.flatMap((gate) => gate.groupOf(spec) ?? []);
+
 /** By key, because two jobs may share a lock. */
 function slotGroupsOfRegistry(registry: Registry, specs: readonly ScheduleSpec[]): readonly SlotGroup[] {
   const groups = new Map<string, SlotGroup>();
-  for (const job of registry.jobs.values()) for (const group of slotGroupsOf(job)) groups.set(group.key, group);
+  for (const job of registry.jobs.values()) for (const group of job.slotGroups) groups.set(group.key, group);
   for (const limit of registry.limits.values())
     for (const group of slotGroupsOfLimit(limit)) groups.set(group.key, group);
   for (const spec of specs) for (const group of slotGroupsOfSchedule(spec)) groups.set(group.key, group);

@@ -42,7 +42,7 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
   const got = await acquire(ports, { ...options, lockName: schedulerLock });
   if (!("lock" in got)) return report(ports, { outcome: got.outcome, heldBy: got.heldBy, passes: 0, counts: {} });
   const { lock, fence } = got;
-  await ports.crashPoint("fence.installed");
+  await ports.crashPoint?.("fence.installed");
   const signal = AbortSignal.any([options.signal, lock.lost]);
   const totals: Record<string, number> = {};
   const observations: QueueObservations = await earlierObservations(ports);
@@ -70,7 +70,7 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
     ports.log.warn("another scheduler holds the lock now; stopping", { fence: fence.token });
     outcome = "fence-lost";
   } finally {
-    await ports.crashPoint("lock.beforeRelease");
+    await ports.crashPoint?.("lock.beforeRelease");
     await lock.release();
   }
   ports.metrics.add("scheduler.execution.time", ports.clock.elapsedMs() - startedMs, "Milliseconds");

@@ -1,5 +1,5 @@
 import type { Instant } from "../machine/job.ts";
-import { canonical } from "../define/new-job.ts";
+import { canonical } from "../define/payload.ts";
 import type { ScheduleSpec } from "../machine/schedule.ts";
 import { nextFire } from "../calendar/timetable.ts";
 

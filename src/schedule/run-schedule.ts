@@ -139,9 +139,9 @@ async function decidePage(
     return { occurrences: 0, outbox: [], isComplete: true, isPassed: false };
   const { planned } = await plannedOf(ports, { row, decider, plan }, { registry, stage });
   const nextAt = planned.nextAt === null ? null : planned.nextAt + scheduleLimits.ruleGraceMs;
-  await ports.crashPoint("tick.beforeCommit");
+  await ports.crashPoint?.("tick.beforeCommit");
   const written = await ports.store.plan([{ ...planned, nextAt }], { dispatchWindowMs: 0, fence });
-  await ports.crashPoint("tick.afterCommit");
+  await ports.crashPoint?.("tick.afterCommit");
   const isPassed = written.passed.length > 0;
   return {
     occurrences: written.occurrences,

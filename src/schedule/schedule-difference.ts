@@ -1,4 +1,4 @@
-import { canonical } from "../define/new-job.ts";
+import { canonical } from "../define/payload.ts";
 import type { ScheduleRow, ScheduleSpec } from "../machine/schedule.ts";
 
 /** One way in which the stored schedules are not what code says. */

@@ -169,9 +169,9 @@ class TickState {
   async #writeGroup(group: readonly Ready[]): Promise<void> {
     const { fence } = this.#options;
     const plans = group.map((ready) => ready.planned);
-    await this.#ports.crashPoint("tick.beforeCommit");
+    await this.#ports.crashPoint?.("tick.beforeCommit");
     const written = await this.#ports.store.plan(plans, { fence });
-    await this.#ports.crashPoint("tick.afterCommit");
+    await this.#ports.crashPoint?.("tick.afterCommit");
     for (const { planned, missed } of group) {
       if (written.passed.includes(planned.scheduleId)) {
         this.left.add(planned.scheduleId);

@@ -92,7 +92,6 @@ function scopeOf(definition: JobDefinition, options: RunJobOptions, recorded: Re
     random: systemRandom,
     log: recordingLog(recorded.logs),
     metrics: recordingMetrics(recorded.metrics),
-    crashPoint: async () => {},
     secret: (name) => options.secrets?.[name],
   };
   const leases = { progress: (_: unknown, value: number) => void recorded.progress.push(value) };

@@ -150,7 +150,6 @@ async function open(options: TestSystemOptions, stage: string): Promise<TestSyst
     random: systemRandom,
     log: recordingLog(logs),
     metrics: recordingMetrics(metrics),
-    crashPoint: async () => {},
     secret: (name) => secrets?.[name],
     seals: ownSeals(),
     ...(tracing === null ? {} : { tracing }),
@@ -160,7 +159,7 @@ async function open(options: TestSystemOptions, stage: string): Promise<TestSyst
   const driver = newDriver({ ports, insight, queue, apps, stage, faults, clock, elapsed, batchesMax });
   await insight.run(writeKinds, driver.registry);
   await installDefinitions(ports, driver.registry, { stage });
-  bindClient(knowing(driver.registry, createClient(ports, { stage })));
+  bindClient(knowing(driver.registry, createClient(ports)));
   bindCosts(
     { insight, store },
     { stage, lanes: [{ name: "default", memoryMb: 512 }], jobs: driver.registry.jobs.values(), databaseUsd: null },

@@ -17,7 +17,6 @@ import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import { createMemoryQueue } from "../../src/testing/memory-queue.ts";
 import { app } from "./harness.ts";
 
-const stage = "dev";
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
 
 /** The API through its real adapter on a Postgres of its own, which a test kills, starts again and freezes. */
@@ -42,7 +41,6 @@ export async function openFailingStore() {
     random: { next: Math.random, id: () => `request-${(ids += 1)}` },
     log: silent,
     metrics: { add: () => undefined, flush: () => undefined },
-    crashPoint: () => Promise.resolve(),
   };
   const api = createApi({
     ports,
@@ -50,7 +48,7 @@ export async function openFailingStore() {
     registry: registry([app]),
     lanes: [{ name: "default", concurrency: 2, batchSize: 10, functionTimeoutSeconds: 60, memoryMb: 512 }],
     locks: ports.locks,
-    client: createClient(ports, { stage }),
+    client: createClient(ports),
     version: "1.2.3",
   });
   return {

@@ -64,13 +64,12 @@ export async function openApi(apps: readonly AppDefinition[] = [app], options: O
     random: { next: () => 0.5, id: () => `trace-${(ids += 1)}` },
     log,
     metrics: { add: () => undefined, flush: () => undefined },
-    crashPoint: () => Promise.resolve(),
     seals: ownSeals(),
   };
   await store.installSchedules([pingSchedule.spec(stage, "tests")]);
   const insight: Database = { ...database.insight };
   await insight.run(writeMarks, marksToKeep(registry(apps).jobs.values()));
-  const client = createClient(ports, { stage });
+  const client = createClient(ports);
   const apiOptions: ApiOptions = {
     ...(options.saves === undefined ? {} : { saves: options.saves }),
     ...(options.endsStreams === undefined ? {} : { endsStreams: options.endsStreams }),

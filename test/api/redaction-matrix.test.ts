@@ -8,7 +8,7 @@ import { defineApp } from "../../src/define/define-app.ts";
 import { defineGraph } from "../../src/define/define-graph.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import { registry } from "../../src/define/definition.ts";
-import { canonical } from "../../src/define/new-job.ts";
+import { canonical } from "../../src/define/payload.ts";
 import { isGraph, planRun } from "../../src/run/run-graph.ts";
 import { running, settleOne } from "../contract/store/fixture.ts";
 import { workbench } from "../contract/store/run-fixture.ts";

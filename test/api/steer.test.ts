@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { JobId } from "../../src/machine/job.ts";
-import { createLaneGate } from "../../src/run/worker-scope.ts";
+import { createLaneGate } from "../../src/run/claim.ts";
 import { upkeep } from "../../src/insight/upkeep.ts";
 import { runBulkPage } from "../../src/insight/run-bulk.ts";
 import { openApi } from "./harness.ts";

@@ -47,10 +47,9 @@ function openOn(database: TestDatabase) {
     random: { next: () => 0.5, id: () => "trace" },
     log: console,
     metrics: { add: () => {}, flush: () => {} },
-    crashPoint: async () => {},
   } as unknown as Parameters<typeof createClient>[0];
   return {
-    client: createClient(ports, { stage: "dev" }),
+    client: createClient(ports),
     store: createCellStore(createSession(database.connections.main, database.connections.where)),
   };
 }

@@ -59,7 +59,7 @@ describe("enqueue", () => {
     const ports = withStore((store) => ({
       installSlots: (groups) => (++calls === 1 ? down() : store.installSlots(groups)),
     }));
-    const client = createClient(ports, { stage: "test" });
+    const client = createClient(ports);
     const definition = definitionOf(capped);
     await expect(client.enqueue(definition, [{ payload: undefined }])).rejects.toThrow("down");
     await client.enqueue(definition, [{ payload: undefined }]);

@@ -4,7 +4,8 @@ import { z } from "zod";
 import { defineJob, definitionOf } from "../../src/define/define-job.ts";
 import { InvalidPayload } from "../../src/define/errors.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
-import { canonical, checkedJson, newJob, slotGroupsOf } from "../../src/define/new-job.ts";
+import { newJob, slotGroupsOf } from "../../src/define/new-job.ts";
+import { canonical, checkedJson } from "../../src/define/payload.ts";
 
 describe("the canonical text of an input", () => {
   test("has the keys in the order of their UTF-16 units", () => {

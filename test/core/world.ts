@@ -101,9 +101,8 @@ const plenty = (): number => 600_000;
 export async function shop(jobs: readonly Job<never>[], ports: World = world()): Promise<Shop> {
   const registry = registryFor(...jobs);
   await installDefinitions(ports, registry, { stage: "test" });
-  const options = { stage: "test" };
-  const client = createClient(ports, options);
-  const another = (worker: string): Worker => createWorker(ports, registry, { ...options, worker, lane });
+  const client = createClient(ports);
+  const another = (worker: string): Worker => createWorker(ports, registry, { stage: "test", worker, lane });
   const worker = another("worker-1");
   const receive = (max = 10): readonly QueueRecord[] => ports.queue.receive(lane, max);
   return {

@@ -60,7 +60,7 @@ test("no schedule, fan-out or follower makes its jobs", () => {
 });
 
 const prepared = (debounce: unknown, item: object) =>
-  prepare(definitionOf(jobWith(debounce)), { stage: "dev", trace: "t", seals: undefined }, [item as never]);
+  prepare(definitionOf(jobWith(debounce)), { trace: "t", seals: undefined }, [item as never]);
 
 test("its key is made from the payload, and max is ten times for", async () => {
   const [job] = await prepared({ key, for: "5s" }, { payload: { id: "a" } });

@@ -6,7 +6,8 @@ import { assumptions, prices } from "../../src/insight/prices.ts";
 import { measuredIn, scalePage } from "../../scripts/costs/scale.ts";
 import { idleUses } from "../../scripts/costs/resources.ts";
 import { checkedDaysMax, scaleTarget, stale, target } from "../../scripts/costs.ts";
-import { catalog, metricDimensions } from "../../src/aws/telemetry/catalog.ts";
+import { catalog } from "../../src/aws/telemetry/catalog.ts";
+import { metricDimensions } from "../../src/aws/telemetry/metrics.ts";
 
 test("docs/costs.md is what the templates and prices say; write it again with `node scripts/costs.ts`", async () => {
   for (const line of stale(prices, Date.now())) console.warn(`old price: ${line}`);

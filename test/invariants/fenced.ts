@@ -1,4 +1,4 @@
-import { attemptOutcomeOf } from "../../src/machine/job.ts";
+import { attemptOutcomeOf } from "../../src/machine/decide.ts";
 import type { Evidence, EventFact, Violation, WorkerFact } from "./evidence.ts";
 
 /**

@@ -25,7 +25,6 @@ function portsOf(pair: Pair, store: TestStore, side: Side): Ports {
     random: { id: () => `${pair.locks[side].takings}.${(ids += 1)}`, next: () => 0.5 },
     log: silent,
     metrics: { add() {}, flush() {} },
-    crashPoint: async () => {},
     queue: { send: async () => [] },
   } as unknown as Ports;
 }

@@ -17,10 +17,7 @@ const keys = (from: number, to: number) =>
 
 test("two callers that enqueue thousands of the same keys, each in an order and a transaction of its own, both commit", async () => {
   const db = await testDatabase();
-  const client = createClient(
-    world(() => ({ store: db.store })),
-    { stage: "test" },
-  );
+  const client = createClient(world(() => ({ store: db.store })));
   const inserted = [0, 0];
   const isWaiting = async (): Promise<boolean> => {
     const { rows } = await db.pool.query<{ waits: boolean }>(
@@ -88,7 +85,7 @@ test("two callers that insert the same keys, each in an order of its own, are bo
 test("more than a page in a caller's transaction is answered in the order of the input", async () => {
   const db = await testDatabase();
   const ports = world(() => ({ store: db.store }));
-  const client = createClient(ports, { stage: "test" });
+  const client = createClient(ports);
   const items = keys(0, 1_200).toReversed();
   const own = await db.pool.connect();
   onTestFinished(() => own.release());

@@ -44,14 +44,13 @@ async function system() {
   const known = registry([defineApp({ name: "shop", jobs: [mail, ping, keyed, byKey, graph] })]);
   await db.insight.run(writeKinds, known);
   const ports = world(() => ({ store: db.store }));
-  const options = { stage: "test" };
-  const worker = createWorker(ports, known, { ...options, worker: "w", lane: "default" });
+  const worker = createWorker(ports, known, { stage: "test", worker: "w", lane: "default" });
   return {
     db,
     ran,
     mail,
     sql: await caller(db.url),
-    client: createClient(ports, options),
+    client: createClient(ports),
     async work() {
       await relay(ports);
       const records = ports.queue.receive("default", 10);

@@ -13,10 +13,7 @@ async function collidingClient() {
   await db.pool.query(`create or replace function belfry.key_hash(kind text, key text) returns bigint
     language sql immutable parallel safe return 1 + 0 * length(kind || key)`);
   await db.pool.query("reindex index belfry.job_key");
-  const client = createClient(
-    world(() => ({ store: db.store })),
-    { stage: "test" },
-  );
+  const client = createClient(world(() => ({ store: db.store })));
   return { db, client };
 }
 

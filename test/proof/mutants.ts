@@ -100,7 +100,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     { file: "/src/postgres/sql/batch.ts", from: "kind = b.kind and batch_key = b.key and", to: "kind = b.kind and" },
   ],
   /** A batch that died is charged to all of its members. */
-  alone: [{ file: "/src/run/worker.ts", from: "arrived.messages.length === 1 && !hasBatches(scope)", to: "true" }],
+  alone: [{ file: "/src/run/worker.ts", from: "arrived.messages.length === 1 && !scope.hasBatches", to: "true" }],
   /** A message counts as lost although the queue still has some. */
   evidence: [{ file: "/src/run/requeue.ts", from: "if (depth.visible > 0)", to: "if (false)" }],
   /** An effect has another key in every try. */
@@ -249,7 +249,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   "priority-levels": [{ file: "/src/postgres/sql/turn.ts", from: "v.level * belfry.span", to: "0 * belfry.span" }],
   "handler-gone": [{ file: "/src/postgres/sql/control.ts", from: "= greatest(l.until,", to: "= least(belfry.now()," }],
   /** A caught-up job contends with other caught-up jobs only. */
-  "both-slots": [{ file: "/src/schedule/overlap.ts", from: "[catchUpGate, overlapGate]", to: "[catchUpGate]" }],
+  "both-slots": [{ file: "/src/schedule/fire.ts", from: "[catchUpGate, overlapGate]", to: "[catchUpGate]" }],
   /** Nothing cancels the jobs that a removed schedule left. */
   "removed-pages": [
     {
@@ -284,10 +284,10 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   page: [
     {
       file: "/src/run/run-fan-out.ts",
-      from: 'await ports.crashPoint("fanout.beforePage");',
+      from: 'await ports.crashPoint?.("fanout.beforePage");',
       to: `await ports.store.transaction((tx) =>
         tx.query("update belfry.run set cursor = $2::jsonb where id = $1", [runId, JSON.stringify(page.cursor)]));
-      await ports.crashPoint("fanout.beforePage");`,
+      await ports.crashPoint?.("fanout.beforePage");`,
     },
   ],
 };

@@ -193,7 +193,7 @@ test("no message, no dead letter and no line of the archive says what a sealed j
   const base = world();
   const ports = { ...base, store: db.store, seals: ownSeals() };
   const known = registry([app]);
-  const client = createClient(ports, { stage: "test" });
+  const client = createClient(ports);
   const bodies: string[] = [];
   const received = () => {
     const records = base.queue.receive("default", 10);

@@ -53,7 +53,7 @@ async function runWorker(world: World, process: SimProcess, lane: string): Promi
       if (failed.includes(messageId)) world.queue.giveBack(lane, messageId, { delayMs: 1_000, wasTroubled });
       else world.queue.delete(lane, messageId);
     }
-    await ports.crashPoint("acked");
+    await ports.crashPoint?.("acked");
   }
 }
 

@@ -43,7 +43,7 @@ async function askFor(world: World, process: SimProcess, { kind, n }: { kind: st
   const first = record.enqueues.length;
   for (const { payload, key } of items)
     record.enqueues.push({ mark: payload.mark, kind, key: key ?? null, answer: null });
-  const client = createClient(ports, { stage: "sim" });
+  const client = createClient(ports);
   const answers = await client.enqueue(definitionOf(job), items);
   answers.forEach((answer, index) => {
     const asked = record.enqueues[first + index];

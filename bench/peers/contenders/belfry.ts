@@ -98,7 +98,7 @@ function openBelfry(url: string, queue: Queue) {
     opened.push(connections);
     return createPostgresStore(connections);
   };
-  const client = createClient(portsWith(store(clientConnections), queue), { stage: "bench" });
+  const client = createClient(portsWith(store(clientConnections), queue));
   return {
     workers: Array.from({ length: workers }, (_, n) => workerOf(store(1), definition, `worker-${n + 1}`)),
     tell(onStart: (n: number) => void) {

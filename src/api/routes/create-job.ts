@@ -181,7 +181,7 @@ async function readWritten(options: ApiOptions, id: JobId, readBack: Gathered["r
 }
 
 async function prepared(
-  { stage = "dev", ports }: ApiOptions,
+  { ports }: ApiOptions,
   definition: JobDefinition,
   { body, request }: { readonly body: NewJobBody; readonly request: Request },
 ): Promise<NewJob> {
@@ -190,7 +190,7 @@ async function prepared(
   try {
     const parent = request.headers.get("traceparent") ?? "";
     const trace = isTraceparent(parent) ? parent : (ports.tracing?.parent() ?? ports.random.id());
-    const [job] = await prepare(definition, { stage, trace, seals: ports.seals }, [item]);
+    const [job] = await prepare(definition, { trace, seals: ports.seals }, [item]);
     if (job === undefined) throw new Error(`preparing "${definition.id}" gave no job`);
     return job;
   } catch (error) {

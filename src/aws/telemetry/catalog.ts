@@ -84,16 +84,3 @@ export const catalog: Readonly<Record<string, MetricShape>> = {
 
 /** Written by the scheduler task of a system without jobs. */
 export const idleMetrics = ["scheduler.execution.time", "scheduler.lock.acquired"] as const;
-
-type Dimensions = Readonly<Record<string, string>>;
-
-/**
- * The dimensions that a metric keeps. Kinds of jobs are never among them, because each would be one more metric to pay for
- * and one more alarm: what one kind does is counted in Postgres. @param laneOf by the kind of a job.
- */
-export function metricDimensions(name: string, dimensions: Dimensions, laneOf: (job: string) => string): Dimensions {
-  const shape = catalog[name];
-  if (shape === undefined) return dimensions;
-  const { job, lane = job === undefined ? undefined : laneOf(job) } = dimensions;
-  return shape.by === "lane" && lane !== undefined ? { lane } : {};
-}

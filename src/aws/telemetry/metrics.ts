@@ -1,6 +1,6 @@
 import { Metrics as Powertools } from "@aws-lambda-powertools/metrics";
 import type { Metrics } from "../../machine/ports.ts";
-import { metricDimensions } from "./catalog.ts";
+import { catalog } from "./catalog.ts";
 
 export interface MetricsOptions {
   /** One value for all processes of a system, so that they share their metrics, and no other system does. */
@@ -18,7 +18,7 @@ export const namespace = "Belfry";
  */
 export function createMetrics(options: MetricsOptions): Metrics {
   const sets = new Map<string, Powertools>();
-  const setOf = (dimensions: Readonly<Record<string, string>>): Powertools => {
+  const setOf = (dimensions: Dimensions): Powertools => {
     const name = JSON.stringify(Object.entries(dimensions).toSorted(([a], [b]) => (a < b ? -1 : 1)));
     const known = sets.get(name) ?? newSet(options, dimensions);
     sets.set(name, known);
@@ -35,8 +35,21 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
+type Dimensions = Readonly<Record<string, string>>;
+
+/**
+ * The dimensions that a metric keeps. Kinds of jobs are never among them, because each would be one more metric to pay for
+ * and one more alarm: what one kind does is counted in Postgres. @param laneOf by the kind of a job.
+ */
+export function metricDimensions(name: string, dimensions: Dimensions, laneOf: (job: string) => string): Dimensions {
+  const shape = catalog[name];
+  if (shape === undefined) return dimensions;
+  const { job, lane = job === undefined ? undefined : laneOf(job) } = dimensions;
+  return shape.by === "lane" && lane !== undefined ? { lane } : {};
+}
+
 /** Dimensions given at construction outlive a flush, and Powertools itself flushes at 100 values of a metric. */
-function newSet(options: MetricsOptions, dimensions: Readonly<Record<string, string>>): Powertools {
+function newSet(options: MetricsOptions, dimensions: Dimensions): Powertools {
   return new Powertools({
     namespace,
     // The library always writes the dimension `service`.

@@ -3,7 +3,7 @@ import { request as tlsRequest } from "node:https";
 import type { Socket } from "node:net";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { AmbiguousError, httpError, PermanentError, RetryLater } from "../../define/errors.ts";
-import { checkPayloadNow } from "../../define/schema.ts";
+import { checkPayloadNow } from "../../define/payload.ts";
 import { type FromEnvironment, outsideAddress } from "../outside-address.ts";
 import { openedTracing } from "../tracing.ts";
 

@@ -1,7 +1,7 @@
 import { heldInOrder } from "../../admission/order.ts";
 import type { NewJob } from "../../machine/job.ts";
 import { reasons } from "../../machine/reasons.ts";
-import { keptForAnySize, keptStatement } from "../statement.ts";
+import { keptForAnySize, keptStatement, payloadTexts } from "../statement.ts";
 
 /** One row for all jobs, with comma-joined lists: a row for each would cost the client half as much as the write. */
 export interface InsertedRow {
@@ -177,11 +177,6 @@ cross join lateral (
   select id, kind, key, payload from belfry.job
   where belfry.key_hash(job.kind, job.key) = belfry.key_hash(v.kind, v.key) and job.key is not null limit 1
 ) j`);
-
-/** JSON escapes it, so payloads travel as one text with it between them: an array quotes each a second time. */
-const unitSeparator = "\u001F";
-export const payloadTexts = (jobs: readonly Pick<NewJob, "payload">[]): string =>
-  jobs.map(({ payload }) => JSON.stringify(payload)).join(unitSeparator);
 
 /** What `find-keys` asks about. */
 export const keyColumns = (jobs: readonly Pick<NewJob, "kind" | "key" | "payload">[]): unknown[] => [
