@@ -127,7 +127,7 @@ async function reportOf(
     ...checkOperators(stage),
     ...checkMigrations(apps),
   ];
-  const build = () => topology(problems.length === 0 ? apps : apps.map(withSoundSchedules), stage);
+  const build = () => topology(apps.map(withSoundSchedules(problems)), stage);
   const all = [...problems, ...builtProblems(build, { stage, given }, problems.length === 0)];
   return {
     stage: name,
@@ -141,10 +141,12 @@ async function reportOf(
 }
 
 /** A schedule that is wrong by itself cannot be built, and would hide what else only shows when everything is. */
-const withSoundSchedules = (app: AppDefinition): AppDefinition => ({
-  ...app,
-  schedules: app.schedules.filter(({ problems = [] }) => problems.length === 0),
-});
+const withSoundSchedules =
+  (problems: readonly Problem[]) =>
+  (app: AppDefinition): AppDefinition => ({
+    ...app,
+    schedules: app.schedules.filter(({ id }) => problems.every(({ thing }) => thing !== `schedule "${id}"`)),
+  });
 
 /** What the CDK app has to give a deployed stage, which is not known here; the synthesis refuses it if nothing does. */
 const givenElsewhere = (apps: Parameters<typeof topology>[0], stage: Stage, given: Given): readonly string[] =>
