@@ -110,7 +110,7 @@ export default defineConfig({
   // Of files beside docs/, which only GitHub shows.
   ignoreDeadLinks: [/^(\.\/)?(\.\.\/)+/, /\/(README|CONTRIBUTING|CHANGELOG)$/],
   // Braces in a heading or a cell are paths and types, not attributes.
-  markdown: { attrs: { disable: true } },
+  markdown: { attrs: { disable: true }, languageAlias: { cts: "ts" } },
   locales: {
     root: { label: "English", lang: "en-US" },
     ko: { label: "한국어", lang: "ko-KR", themeConfig: korean },

@@ -65,7 +65,9 @@ async function examine(url: string | undefined, world: World): Promise<readonly 
     nodeFinding(),
     ...(api === undefined || api === system?.api ? [systemFinding(system)] : []),
     ...(api === undefined || api === null ? [] : await apiFindings(api)),
-    ...(await (await import("../database.ts")).databaseFindings(world.env["DATABASE_URL"] ?? localDatabase(world.env, world.folder))),
+    ...(await (
+      await import("../database.ts")
+    ).databaseFindings(world.env["DATABASE_URL"] ?? localDatabase(world.env, world.folder))),
   ];
 }
 
