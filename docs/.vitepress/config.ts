@@ -2,19 +2,21 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { defineConfig, type SiteConfig } from "vitepress";
+import { docs, layOutPages, titleOf } from "./pages.ts";
 
-const pages = (folder: string, ends = /^(?!README)[^.]+\.md$/): readonly string[] =>
-  readdirSync(new URL(`../${folder}/`, import.meta.url))
-    .filter((name) => ends.test(name))
-    .map((name) => `${folder}${folder === "" ? "" : "/"}${name.replace(/\.md$/, "")}`)
+const srcDir = join(docs, "../.belfry/site-pages");
+layOutPages(srcDir);
+
+const pages = (folder: string): readonly string[] =>
+  readdirSync(join(docs, folder))
+    .filter((name) => /^(?!README)[^.]+\.md$/.test(name))
+    .map((name) => `${folder}/${name.replace(/\.md$/, "")}`)
     .toSorted();
 
-const titleOf = (page: string): string =>
-  /^# (.+)$/m.exec(readFileSync(new URL(`../${page}.md`, import.meta.url), "utf8"))?.[1]?.replaceAll("`", "") ?? page;
+const links = (names: readonly string[]) => names.map((name) => ({ text: titleOf(`${name}.md`), link: `/${name}` }));
 
-const links = (names: readonly string[]) => names.map((name) => ({ text: titleOf(name), link: `/${name}` }));
-
-const group = (text: string, folder: string) => ({ text, link: `/${folder}/`, items: links(pages(folder)) });
+const linksInKorean = (names: readonly string[]) =>
+  names.map((name) => ({ text: titleOf(`${name}.ko.md`), link: `/ko/${name}` }));
 
 const about = "Scheduled work in your own AWS account that is never lost and always explained.";
 
@@ -25,8 +27,8 @@ const rank = (page: string): number =>
   ) + (page.includes("/") || page.startsWith("tutorial") ? 0 : 2);
 
 /** For assistants: a line for each page, and each page as Markdown beside its HTML. */
-function writeForAssistants({ pages: all, srcDir, outDir }: SiteConfig): void {
-  const wanted = all.filter((page) => !page.endsWith(".ko.md"));
+function writeForAssistants({ pages: all, outDir }: SiteConfig): void {
+  const wanted = all.filter((page) => !page.startsWith("ko/"));
   const lines = wanted
     .toSorted((a, b) => rank(a) - rank(b) || a.localeCompare(b))
     .map((page) => {
@@ -40,56 +42,97 @@ function writeForAssistants({ pages: all, srcDir, outDir }: SiteConfig): void {
   writeFileSync(join(outDir, "llms.txt"), `# Belfry\n\n> ${about}\n\n## Pages\n\n${lines.join("\n")}\n`);
 }
 
+const inEnglish = [
+  { text: "Reference", link: "/reference/", items: links(pages("reference")) },
+  {
+    text: "In depth",
+    items: links([
+      "how-it-works",
+      "definitions",
+      "schedules",
+      "schedules-operation",
+      "guarantees",
+      "limits",
+      "performance",
+      "comparison",
+      "scale",
+      "glossary",
+      "state-machine",
+      "cells",
+      "retention",
+    ]),
+  },
+  {
+    text: "Operation",
+    items: links(["deploy", "operate", "runbook", "console", "security", "asvs", "api", "costs"]),
+  },
+  { text: "Decisions", collapsed: true, items: links(pages("adr")) },
+];
+
+const korean = {
+  nav: [
+    { text: "튜토리얼", link: "/ko/tutorial" },
+    { text: "가이드", link: "/ko/guides/" },
+    { text: "참조 (영어)", link: "/reference/" },
+  ],
+  sidebar: [
+    { text: "튜토리얼", link: "/ko/tutorial" },
+    { text: "가이드", link: "/ko/guides/", items: linksInKorean(pages("guides")) },
+    { text: "영어 문서", collapsed: true, items: inEnglish },
+  ],
+  outline: { label: "이 페이지" },
+  docFooter: { prev: "이전", next: "다음" },
+  darkModeSwitchLabel: "어두운 화면",
+  sidebarMenuLabel: "메뉴",
+  returnToTopLabel: "맨 위로",
+  langMenuLabel: "언어",
+};
+
+const searchInKorean = {
+  button: { buttonText: "찾기", buttonAriaLabel: "찾기" },
+  modal: {
+    displayDetails: "자세히 보기",
+    resetButtonTitle: "지우기",
+    backButtonTitle: "닫기",
+    noResultsText: "결과가 없습니다:",
+    footer: { selectText: "열기", navigateText: "옮기기", closeText: "닫기" },
+  },
+};
+
 // oxlint-disable-next-line import/no-default-export -- VitePress reads the default export.
 export default defineConfig({
   title: "Belfry",
   description: about,
+  srcDir,
   cacheDir: "../.belfry/site-cache",
   outDir: "../.belfry/site",
   buildEnd: writeForAssistants,
-  transformHtml: (html, file) => (file.endsWith(".ko.html") ? html.replace('lang="en-US"', 'lang="ko-KR"') : undefined),
-  rewrites: { "guides/README.md": "guides/index.md", "reference/README.md": "reference/index.md" },
   // Of files beside docs/, which only GitHub shows.
   ignoreDeadLinks: [/^(\.\/)?(\.\.\/)+/, /\/(README|CONTRIBUTING|CHANGELOG)$/],
   // Braces in a heading or a cell are paths and types, not attributes.
-  markdown: { attrs: { disable: true } },
+  markdown: { attrs: { disable: true }, languageAlias: { cts: "ts" } },
+  locales: {
+    root: { label: "English", lang: "en-US" },
+    ko: { label: "한국어", lang: "ko-KR", themeConfig: korean },
+  },
   themeConfig: {
-    // Every word has to be there: one of two words is on most pages.
-    search: { provider: "local", options: { miniSearch: { searchOptions: { combineWith: "AND", fuzzy: false } } } },
+    search: {
+      provider: "local",
+      options: {
+        // Every word has to be there: one of two words is on most pages.
+        miniSearch: { searchOptions: { combineWith: "AND", fuzzy: false } },
+        locales: { ko: { translations: searchInKorean } },
+      },
+    },
     nav: [
       { text: "Tutorial", link: "/tutorial" },
       { text: "Guides", link: "/guides/" },
       { text: "Reference", link: "/reference/" },
-      { text: "한국어", link: "/tutorial.ko" },
     ],
     sidebar: [
       { text: "Tutorial", link: "/tutorial" },
-      group("Guides", "guides"),
-      group("Reference", "reference"),
-      {
-        text: "In depth",
-        items: links([
-          "how-it-works",
-          "definitions",
-          "schedules",
-          "schedules-operation",
-          "guarantees",
-          "limits",
-          "performance",
-          "comparison",
-          "scale",
-          "glossary",
-          "state-machine",
-          "cells",
-          "retention",
-        ]),
-      },
-      {
-        text: "Operation",
-        items: links(["deploy", "operate", "runbook", "console", "security", "asvs", "api", "costs"]),
-      },
-      { text: "Decisions", collapsed: true, items: links(pages("adr")) },
-      { text: "한국어", items: links([...pages("", /\.ko\.md$/), ...pages("guides", /^(?!README).+\.ko\.md$/)]) },
+      { text: "Guides", link: "/guides/", items: links(pages("guides")) },
+      ...inEnglish,
     ],
   },
 });

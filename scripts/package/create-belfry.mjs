@@ -20,6 +20,10 @@ if (!isHere && existsSync(folder) && readdirSync(folder).length > 0)
 
 const hasCdk = isHere && existsSync("cdk.json");
 const added = hasCdk ? /^(belfry\.config\.ts|jobs\/)/ : /^(belfry\.config\.ts|jobs\/|infra\/)/;
+const hasNode = Number(process.versions.node.split(".")[0]) >= 24;
+// 189 MB that only a machine with an older Node needs.
+if (hasNode)
+  templates["package.json"] = templates["package.json"].replace(/  "optionalDependencies": \{[^}]*\},\n/, "");
 const files = Object.entries(templates).filter(([file]) => !isHere || added.test(file));
 for (const [file] of files) if (existsSync(join(folder, file))) fail(`${join(folder, file)} exists already`);
 for (const [file, text] of files) {
@@ -32,8 +36,10 @@ console.log(
 
 /** What is added to a project, and what it still needs. */
 function here() {
-  const isOld = Number(process.versions.node.split(".")[0]) < 24 && process.platform === "linux";
-  const node = isOld ? ` && npm install --save-optional node-${process.platform}-${process.arch}@24` : "";
+  const node =
+    !hasNode && process.platform === "linux"
+      ? ` && npm install --save-optional node-${process.platform}-${process.arch}@24`
+      : "";
   const stack = `\n\nIn a stack of yours:\n\n  import { Belfry } from "belfry/cdk";\n  new Belfry(this, "Belfry", { stage: "prod" });`;
   return `added belfry.config.ts${hasCdk ? " and jobs/" : ", jobs/ and infra/"}
 

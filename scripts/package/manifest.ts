@@ -11,8 +11,9 @@ export interface Manifest {
 
 /** What only `belfry dev` and `belfry/testing` start: installed by `belfry-local`. */
 const localOnly = ["dynalite", "fauxqs", "smtp-server"];
-/** Ranges of what a project brings itself when it traces, or uses `belfry/cdk` or `belfry bundle`. */
+/** Ranges of what a project brings itself when it traces, or uses `belfry/cdk`, `belfry bundle` or `belfry mcp`. */
 const peers = {
+  "@modelcontextprotocol/server": "^2.4.0",
   "@opentelemetry/api": "^1.9.0",
   "aws-cdk-lib": "^2.276.0",
   constructs: "^10.8.0",

@@ -33,7 +33,7 @@ function localAddress(env: Environment, folder: string): string {
   }
   if (system.api !== null) return system.api;
   throw new CliError(exitCodes.failure, "starting", `Belfry (process ${system.pid}) has not finished starting`, [
-    "try again in a few seconds; what is wrong with it: npx belfry doctor --local",
+    "try again in a few seconds; what is wrong with it: npx belfry doctor",
   ]);
 }
 
@@ -57,6 +57,13 @@ function readSystem(file: string): LocalSystemFile | null {
   } catch {
     return null;
   }
+}
+
+/** Of the local system that runs here. `stage`: only if it runs this one. */
+export function localDatabase(env: Environment, folder: string, stage?: string): string | undefined {
+  const system = findSystem(env, folder);
+  if (system === null || !isAlive(system.pid)) return undefined;
+  return stage === undefined || system.env["BELFRY_STAGE"] === stage ? system.env["DATABASE_URL"] : undefined;
 }
 
 /** Whether a process with this id exists; it may belong to another user. */

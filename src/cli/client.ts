@@ -113,7 +113,7 @@ function unreachable(url: string, error: unknown): CliError {
   const said = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : String(cause);
   return new CliError(exitCodes.failure, "not-running", `Belfry does not answer at ${url} (${said})`, [
     "is it running? Start it in another terminal: npm start",
-    "what is wrong with it: npx belfry doctor --local",
+    "what is wrong with it: npx belfry doctor",
   ]);
 }
 

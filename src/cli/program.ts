@@ -14,7 +14,7 @@ Examples:
 The address: --url, --stage, BELFRY_URL, BELFRY_STAGE, else the running local system. Completion: npx belfry completion --help.`;
 
 /**
- * The command line. Everything speaks to the HTTP API; `migrate` and `doctor --local` alone touch the database.
+ * The command line. Everything speaks to the HTTP API; `migrate` and `doctor` alone touch the database.
  * Only the command that `args` name is loaded, so that help and version cost little; left out: all of them.
  */
 export async function program(world: World, out: Output, args?: readonly string[]): Promise<Command> {

@@ -32,11 +32,11 @@ export function aws(text: string): string {
   return text;
 }
 
-/** When it fires: by the clock of a zone, by elapsed time, once, or after another schedule. */
-export type ScheduleTime =
+/** When it fires: by the clock of a zone, by elapsed time, once, or after another schedule. `Given` names the fields that are there. */
+export type ScheduleTime<Given = "timezone"> =
   | {
       /** Five fields, or AWS's form by `aws("cron(...)")`. */
-      readonly cron: Cron | AwsCron;
+      readonly cron: "timezone" extends Given ? Cron | AwsCron : "its timezone is missing";
       /** IANA name, like `Asia/Seoul`. Required: "every day at 8" means nothing without it. */
       readonly timezone: string;
       /** What to do with readings a clock change skips or repeats. Default `auto` for both. */
@@ -80,19 +80,22 @@ export type PayloadFor<I> = unknown extends I
     ? { readonly payload?: undefined }
     : { readonly payload: I | ((occurrence: Occurrence) => I) };
 
-export type ScheduleOptions<I> = {
+/** `Given` names the fields that are there, so that the error of a missing one is short and beside what needs it. */
+export type ScheduleOptions<I, Given extends PropertyKey = "payload" | "timezone"> = {
   /** Unique among all schedules of a stage; its history is kept under this name. */
   readonly id: string;
-  readonly run: Job<I>;
-} & ScheduleTime &
+  readonly run: "payload" extends Given ? Job<I> : object extends PayloadFor<I> ? Job<I> : "its payload is missing";
+} & ScheduleTime<Given> &
   SchedulePolicies &
-  PayloadFor<NoInfer<I>>;
+  PayloadFor<NoInfer<I>> &
+  // Only infers the names: nothing is required or allowed by it.
+  (string extends Given ? { readonly [name in Given]: unknown } : unknown);
 
 /** Defines when a job runs. Never throws: problems are collected, and `check` shows all of them together. */
-export function defineSchedule<I>(options: ScheduleOptions<I>): ScheduleDefinition {
+export function defineSchedule<I, Given extends PropertyKey>(options: ScheduleOptions<I, Given>): ScheduleDefinition {
   const problems = new ProblemList(`schedule "${options.id}"`);
   checkId(problems, "id", options.id);
-  const job = definitionOf(options.run);
+  const job = definitionOf(options.run as Job<I>);
   const plain: PlainOptions = options;
   const fixed = fixedPayload(plain.payload, job, problems);
   const { specFor, notes } = specMaker(plain, job, fixed, problems);

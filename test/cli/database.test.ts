@@ -1,6 +1,8 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { blankDatabase } from "../support/database.ts";
-import { belfry } from "./harness.ts";
+import { belfry, emptyFolder } from "./harness.ts";
 
 async function database(): Promise<string> {
   const { url, close } = await blankDatabase();
@@ -30,13 +32,17 @@ test("migrate says how the stored schedules differ from what the deploy installs
   expect(out).toContain('next start: schedule "hello-every-minute" is new');
 });
 
-test("the doctor says that a database without tables wants migrate, and is content afterwards", async () => {
-  const env = { DATABASE_URL: await database() };
-  const before = await belfry(["doctor", "--local"], { env });
-  expect(before.out).toMatch(/wrong schema: .*npx belfry migrate/);
-  await belfry(["migrate"], { env });
-  const after = await belfry(["doctor", "--local"], { env });
+test("the doctor says that the local system's database wants migrate, and is content afterwards", async () => {
+  const folder = emptyFolder();
+  mkdirSync(join(folder, ".belfry"));
+  const system = { pid: process.pid, api: null, env: { DATABASE_URL: await database(), BELFRY_STAGE: "dev" } };
+  writeFileSync(join(folder, ".belfry", "system.json"), JSON.stringify(system));
+  const before = await belfry(["doctor"], { folder });
+  expect(before.out).toMatch(/wrong schema: .*\n {6}bring it to this release: npx belfry migrate/);
+  await belfry(["migrate"], { folder });
+  const after = await belfry(["doctor"], { folder });
   expect(after.out).toMatch(/ok {4}schema: version \d+/);
+  expect(await belfry(["migrate", "--stage", "prod"], { folder })).toMatchObject({ code: 2 });
 });
 
 test("a database that does not answer is named, and nothing is shown of its password", async () => {

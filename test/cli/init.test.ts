@@ -54,7 +54,9 @@ test("what only the CDK app can give a deployed stage is a note of check, and a 
     join(folder, "jobs.ts"),
     `import { defineApp } from "${source}define/define-app.ts";
 import { defineJob } from "${source}define/define-job.ts";
-export default defineApp({ name: "rates", jobs: [defineJob({ id: "rate", environment: ["RATES_URL"], run: () => {} })] });`,
+import { defineSchedule } from "${source}define/define-schedule.ts";
+const rate = defineJob({ id: "rate", environment: ["RATES_URL"], run: () => {} });
+export default defineApp({ name: "rates", jobs: [rate], schedules: [defineSchedule({ id: "hourly", every: { prod: "1h" }, run: rate })] });`,
   );
   writeFileSync(
     join(folder, "belfry.config.ts"),
@@ -65,7 +67,8 @@ export default defineApp({ name: "rates", jobs: [defineJob({ id: "rate", environ
   expect(answer.out).toContain('or lane("default").addEnvironment("RATES_URL", ...) in the CDK app');
   const local = await belfry(["check", "--stage", "dev"], { folder, env: { BELFRY_PROJECT: "" } });
   expect(local).toMatchObject({ code: 1 });
-  expect(local.out).toContain("locally, put RATES_URL into .env");
+  expect(local.out).toContain('has no value for stage "dev"');
+  expect(local.out, "beside a schedule that is wrong").toContain("locally, put RATES_URL into .env");
 });
 
 test("a deployed stage that does not say who may change things is refused by check, and whatever is bundled for a deployment", async () => {

@@ -1,5 +1,5 @@
 /** Misuse that must not compile: `tsc` reports an expectation that no longer fails. Nothing here runs. */
-import { defineApp, defineJob, defineSchedule } from "belfry";
+import { defineApp, defineJob, defineSchedule, type ScheduleOptions } from "belfry";
 import { z } from "zod";
 
 const sweep = defineJob({ id: "sweep", payload: z.void(), run: () => {} });
@@ -29,11 +29,16 @@ const schedules = [
   }),
 ];
 defineApp({ name: "ok", schedules });
+export const ownSchedule = <I>(options: ScheduleOptions<I>): unknown => defineSchedule(options);
 
 // @ts-expect-error a four-field cron
 defineSchedule({ id: "a", cron: "* * * *", timezone: "UTC", run: sweep });
-// @ts-expect-error a cron without its timezone
-defineSchedule({ id: "a", cron: "* * * * *", run: sweep });
+defineSchedule({
+  id: "a",
+  // @ts-expect-error its timezone is missing
+  cron: "* * * * *",
+  run: sweep,
+});
 // @ts-expect-error elapsed time has no timezone
 defineSchedule({ id: "a", every: "1m", timezone: "UTC", run: sweep });
 // @ts-expect-error elapsed time knows no clock changes
@@ -48,8 +53,12 @@ defineSchedule({ id: "a", every: "10 minutes", run: sweep });
 defineSchedule({ id: "a", every: { default: 5 }, run: sweep });
 // @ts-expect-error an instant has a time
 defineSchedule({ id: "a", at: "2026-12-31", run: sweep });
-// @ts-expect-error a missing payload
-defineSchedule({ id: "a", every: "1m", run: quiz });
+defineSchedule({
+  id: "a",
+  every: "1m",
+  // @ts-expect-error its payload is missing
+  run: quiz,
+});
 // @ts-expect-error a wrong payload
 defineSchedule({ id: "a", every: "1m", run: quiz, payload: { day: 7 } });
 // @ts-expect-error a payload function that gives a wrong payload

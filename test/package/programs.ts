@@ -1,11 +1,11 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** What users write beside a project: a web server's part that enqueues, and a CDK app as `cdk init` makes it. */
 export function writePrograms(project: string): void {
   writeFileSync(join(project, "server.ts"), server);
   writeFileSync(join(project, "cjs-app.cjs"), commonJsApp);
-  writeFileSync(join(project, "program.cts"), commonJsProgram);
+  writeFileSync(join(project, "program.cts"), commonJsProgram());
 }
 
 const server = `import { connect, databasePool } from "belfry/connect";
@@ -39,13 +39,12 @@ void main();
 `;
 
 /** As TypeScript writes CommonJS; compilers before 5.8 refuse to require an ES module. */
-const commonJsProgram = `import belfry = require("belfry");
-import connecting = require("belfry/connect");
-
-const job = belfry.defineJob({ id: "commonjs", run: async (_: void, ctx: belfry.Context) => ({ attempt: ctx.attempt }) });
-const close = async (): Promise<void> => (await connecting.connect()).close();
-export = { job, close };
-`;
+function commonJsProgram(): string {
+  const guide = readFileSync(new URL("../../docs/guides/web-servers.md", import.meta.url), "utf8");
+  const [, program] = /^```cts\n(.*?)^```/ms.exec(guide) ?? [];
+  if (program === undefined) throw new Error("docs/guides/web-servers.md has no CommonJS program");
+  return program;
+}
 
 const commonJsApp = `const { App, Stack } = require("aws-cdk-lib");
 const { Belfry } = require("belfry/cdk");

@@ -16,6 +16,7 @@ const guides = readdirSync(`${root}docs/guides`).filter((name) => !name.endsWith
 const examples = ["batch-scheduler", "daily-quiz", "dag-batch", "taskflow", "time-capsule"];
 const pages = [
   "README.md",
+  "docs/index.md",
   "docs/tutorial.md",
   ...guides.map((name) => `docs/guides/${name}`),
   ...examples.map((name) => `examples/${name}/README.md`),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineJob } from "../../src/define/define-job.ts";
-import { defineSchedule } from "../../src/define/define-schedule.ts";
+import { defineSchedule, type ScheduleOptions } from "../../src/define/define-schedule.ts";
 import type { ScheduleDefinition } from "../../src/define/definition.ts";
 import { passLimits } from "../../src/schedule/pass-limits.ts";
 import { FenceLost } from "../../src/machine/fence.ts";
@@ -17,7 +17,7 @@ const mail = defineJob({
   concurrency: 2,
   run: () => {},
 });
-const minutely = (id: string, over: Partial<Parameters<typeof defineSchedule<void>>[0]> = {}) =>
+const minutely = (id: string, over: Partial<ScheduleOptions<void>> = {}) =>
   defineSchedule({ id, cron: "* * * * *", timezone: "UTC", run: work, ...over } as never);
 const app = (...schedules: ScheduleDefinition[]) => defineApp({ name: "test", jobs: [work, mail], schedules });
 

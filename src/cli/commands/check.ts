@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { checkMigrations } from "../../postgres/migration-files.ts";
 import { loadApps, loadFakes } from "../../compose/apps.ts";
 import { configProblems } from "../../stage/config.ts";
+import type { AppDefinition } from "../../define/definition.ts";
 import { checkApps, notesOf } from "../../define/check.ts";
 import { checkOperators, checkScopes } from "../../define/scope.ts";
 import { describe, type Problem } from "../../define/problem.ts";
@@ -126,7 +127,8 @@ async function reportOf(
     ...checkOperators(stage),
     ...checkMigrations(apps),
   ];
-  const all = [...problems, ...builtProblems(() => topology(apps, stage), { stage, given }, problems.length === 0)];
+  const build = () => topology(apps.map(withSoundSchedules(problems)), stage);
+  const all = [...problems, ...builtProblems(build, { stage, given }, problems.length === 0)];
   return {
     stage: name,
     apps: apps.length,
@@ -137,6 +139,14 @@ async function reportOf(
     differences: all.length > 0 || !database ? [] : await storedDifferences(database, apps, name),
   };
 }
+
+/** A schedule that is wrong by itself cannot be built, and would hide what else only shows when everything is. */
+const withSoundSchedules =
+  (problems: readonly Problem[]) =>
+  (app: AppDefinition): AppDefinition => ({
+    ...app,
+    schedules: app.schedules.filter(({ id }) => problems.every(({ thing }) => thing !== `schedule "${id}"`)),
+  });
 
 /** What the CDK app has to give a deployed stage, which is not known here; the synthesis refuses it if nothing does. */
 const givenElsewhere = (apps: Parameters<typeof topology>[0], stage: Stage, given: Given): readonly string[] =>

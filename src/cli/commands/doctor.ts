@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { secondMs } from "../../machine/units.ts";
-import { findSystem, isAlive } from "../address.ts";
+import { findSystem, isAlive, localDatabase } from "../address.ts";
 import { awsEnvironment } from "../api.ts";
 import { apiClient, type ReplyOf } from "../client.ts";
 import { regionOfStage } from "../deployed.ts";
@@ -15,9 +15,9 @@ export function doctorCommand(world: World, out: Output): Command {
   return commandOf(
     "doctor",
     "look at each part of a system and say what to do about what is wrong",
-    "doctor --local\n  $ AWS_REGION=eu-west-1 npx belfry doctor --stage small",
+    "doctor\n  $ AWS_REGION=eu-west-1 npx belfry doctor --stage small",
   )
-    .option("--local", "this machine's system")
+    .option("--local", "this machine's system (the default)")
     .option("--stage <name>", "the account that this stage is deployed to, before and after a deployment")
     .action(async (_: object, command: Command) => {
       const {
@@ -25,9 +25,7 @@ export function doctorCommand(world: World, out: Output): Command {
         stage,
         local = false,
       } = command.optsWithGlobals<{ url?: string; stage?: string; local?: boolean }>();
-      if (local === (stage !== undefined)) {
-        throw wrongUsage("no-system", "say which system: --local, or --stage NAME");
-      }
+      if (local && stage !== undefined) throw wrongUsage("two-systems", "say which system: --local, or --stage NAME");
       const findings =
         stage === undefined
           ? await examine(url, world)
@@ -67,7 +65,9 @@ async function examine(url: string | undefined, world: World): Promise<readonly 
     nodeFinding(),
     ...(api === undefined || api === system?.api ? [systemFinding(system)] : []),
     ...(api === undefined || api === null ? [] : await apiFindings(api)),
-    ...(await (await import("../database.ts")).databaseFindings(world.env["DATABASE_URL"])),
+    ...(await (
+      await import("../database.ts")
+    ).databaseFindings(world.env["DATABASE_URL"] ?? localDatabase(world.env, world.folder))),
   ];
 }
 

@@ -1,9 +1,8 @@
 import { once } from "node:events";
-import { createMcpHandler } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { Command } from "commander";
 import { api } from "../api.ts";
-import { type ApiDocument, mcpServer } from "../mcp.ts";
+import type { ApiDocument } from "../mcp.ts";
+import { CliError, exitCodes } from "../exit.ts";
 import type { Output, World } from "../output.ts";
 import { portOf, startProxy } from "../signed-proxy.ts";
 
@@ -14,6 +13,7 @@ export function mcpCommand(world: World, out: Output): Command {
     .option("--port <n>", "over HTTP on this machine, 0: a free one (default: over stdin and stdout)", portOf)
     .addHelpText("after", "\nExample:\n  $ npx belfry mcp --stage prod")
     .action(async ({ write = false, port }: { write?: boolean; port?: number }, command: Command) => {
+      const { createMcpHandler, serveStdio, mcpServer } = await protocol();
       const client = api(world, command);
       // What would fail with each tool is said at once.
       await client.call("getHealth");
@@ -44,4 +44,20 @@ export function mcpCommand(world: World, out: Output): Command {
       out.result({ url, bearer }, () => `${url}\nauthorization: Bearer ${bearer}\nCtrl-C ends`);
       await once(process, "SIGTERM", { signal: world.interrupted }).finally(() => proxy.close());
     });
+}
+
+/** 9 MB that no other command needs: who uses this one installs them. */
+async function protocol() {
+  try {
+    const [{ createMcpHandler }, { serveStdio }, { mcpServer }] = await Promise.all([
+      import("@modelcontextprotocol/server"),
+      import("@modelcontextprotocol/server/stdio"),
+      import("../mcp.ts"),
+    ]);
+    return { createMcpHandler, serveStdio, mcpServer };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const fix = "npm install -D @modelcontextprotocol/server@2";
+    throw new CliError(exitCodes.failure, "no-protocol", `this command needs a package: ${fix}`);
+  }
 }
