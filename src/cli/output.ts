@@ -1,4 +1,3 @@
-import Table from "cli-table3";
 import colors from "picocolors";
 import { csv } from "../insight/csv.ts";
 import type { CliError } from "./exit.ts";
@@ -59,13 +58,23 @@ function table(
   const whole = cells.map((row) => row.map(printable));
   if (!isTerminal) return [names, ...whole].map((row) => row.join("\t")).join("\n");
   const { head, rows, left } = fitColumns(names, whole, columns);
-  const drawn = new Table({
-    head: head.map((name) => colors.bold(name)),
-    style: { head: [], border: colors.isColorSupported ? ["dim"] : [], compact: true },
-  });
-  drawn.push(...rows.map((row) => row.map((text, column) => (head[column] === "STATE" ? coloredState(text) : text))));
   const note = left.length === 0 ? "" : `\n${colors.dim(`no room for ${left.join(", ")}`)}`;
-  return `${drawn.toString()}${note}`;
+  return `${framed(head, rows)}${note}`;
+}
+
+function framed(head: readonly string[], rows: Rows): string {
+  const widths = widthsOf(head, rows);
+  const line = (ends: string): string =>
+    colors.dim(`${ends[0]}${widths.map((width) => "─".repeat(width + 2)).join(ends[1])}${ends[2]}`);
+  const row = (cells: readonly string[], paint: (text: string, column: number) => string): string => {
+    const shown = widths.map((width, column) => {
+      const text = cells[column] ?? "";
+      return ` ${paint(text, column)}${" ".repeat(width - widthOf(text))} `;
+    });
+    return ["", ...shown, ""].join(colors.dim("│"));
+  };
+  const body = rows.map((cells) => row(cells, (text, column) => (head[column] === "STATE" ? coloredState(text) : text)));
+  return [line("┌┬┐"), row(head, colors.bold), line("├┼┤"), ...body, line("└┴┘")].join("\n");
 }
 
 const stateColors: Readonly<Record<string, (text: string) => string>> = {
@@ -121,7 +130,7 @@ export function fitColumns(
   cells: Rows,
   columns: number,
 ): { readonly head: readonly string[]; readonly rows: Rows; readonly left: readonly string[] } {
-  const whole = names.map((name, index) => Math.max(widthOf(name), ...cells.map((row) => widthOf(row[index] ?? ""))));
+  const whole = widthsOf(names, cells);
   const least = whole.map((width, index) =>
     index === 0 ? width : Math.min(width, Math.max(narrowest, widthOf(names[index] ?? ""))),
   );
@@ -141,6 +150,9 @@ export function fitColumns(
   };
 }
 
+const widthsOf = (names: readonly string[], cells: Rows): readonly number[] =>
+  names.map((name, index) => Math.max(widthOf(name), ...cells.map((row) => widthOf(row[index] ?? ""))));
+
 function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = "";
@@ -154,8 +166,11 @@ function cut(text: string, width: number): string {
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 
-/** Cells of a terminal that it takes: two for wide letters and emoji. */
+/** Marks on the letter before them, and what joins letters. */
+const narrow = /[\p{Mn}\p{Me}\p{Cf}]/u;
+
+/** Cells of a terminal that it takes: two for wide letters and emoji, none for an accent of its own. */
 export const widthOf = (text: string): number =>
-  [...text].reduce((total, each) => total + (wide.test(each) ? 2 : 1), 0);
+  [...text].reduce((total, each) => total + (narrow.test(each) ? 0 : wide.test(each) ? 2 : 1), 0);
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
