@@ -73,7 +73,9 @@ function framed(head: readonly string[], rows: Rows): string {
     });
     return ["", ...shown, ""].join(colors.dim("│"));
   };
-  const body = rows.map((cells) => row(cells, (text, column) => (head[column] === "STATE" ? coloredState(text) : text)));
+  const body = rows.map((cells) =>
+    row(cells, (text, column) => (head[column] === "STATE" ? coloredState(text) : text)),
+  );
   return [line("┌┬┐"), row(head, colors.bold), line("├┼┤"), ...body, line("└┴┘")].join("\n");
 }
 
