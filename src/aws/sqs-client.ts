@@ -1,5 +1,4 @@
-import { Agent as HttpAgent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request as http } from "node:http";
-import { Agent as HttpsAgent, request as https } from "node:https";
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { urlToHttpOptions } from "node:url";
 import { setTimeout as wait } from "node:timers/promises";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
@@ -191,13 +190,15 @@ interface Poster {
 
 function createPoster(url: URL): Poster {
   const isSecure = url.protocol === "https:";
-  const agent = new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: socketsMax });
+  // An import of `node:http` reads each of its exports, and one of them loads all of `fetch`: 6 MB and 40 ms of a start.
+  const { Agent, request: send } = process.getBuiltinModule(isSecure ? "node:https" : "node:http");
+  const agent = new Agent({ keepAlive: true, maxSockets: socketsMax });
   const target = { ...urlToHttpOptions(url), method: "POST", agent };
   return {
     post: ({ headers, body, msMax, signal }) =>
       new Promise((resolve, reject) => {
         const options = { ...target, headers: { ...headers, "content-length": body.length }, signal };
-        const request = (isSecure ? https : http)(options);
+        const request = send(options);
         const giveUp = (error: Error): void => {
           reject(error);
           request.destroy();

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type IncomingMessage, request as http } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
 import type { Endpoint } from "../api/endpoint.ts";
 import type { OperationName, ReplyOf } from "../api/api.ts";
@@ -27,13 +27,13 @@ export type Send = (request: ApiRequest) => Promise<Pick<Response, "ok" | "statu
 
 /**
  * A local system keeps its port while it replaces its API after a save, so nothing is tried again here. Without `fetch`, which
- * costs a command as much time as all of its other modules.
+ * costs a command as much time as all of its other modules; an import of `node:http` reads all of its exports, and loads it too.
  */
 const plainly =
   (url: string): Send =>
   async ({ method, path, body }) => {
     const to = new URL(path, url);
-    const request: typeof http = to.protocol === "https:" ? (await import("node:https")).request : http;
+    const { request } = process.getBuiltinModule(to.protocol === "https:" ? "node:https" : "node:http");
     // Without its length the body of a DELETE would be read as the next request.
     const length = Buffer.byteLength(body ?? "");
     const headers = body === undefined ? {} : { "content-type": "application/json", "content-length": length };

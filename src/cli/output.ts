@@ -154,8 +154,11 @@ function cut(text: string, width: number): string {
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 
-/** Cells of a terminal that it takes: two for wide letters and emoji. */
+/** Marks on the letter before them, and what joins letters. */
+const narrow = /[\p{Mn}\p{Me}\p{Cf}]/u;
+
+/** Cells of a terminal that it takes: two for wide letters and emoji, none for an accent of its own. */
 export const widthOf = (text: string): number =>
-  [...text].reduce((total, each) => total + (wide.test(each) ? 2 : 1), 0);
+  [...text].reduce((total, each) => total + (narrow.test(each) ? 0 : wide.test(each) ? 2 : 1), 0);
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

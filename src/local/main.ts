@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { recordLoaded } from "../stage/loaded-files.ts";
 import { configFileOf } from "../stage/project.ts";
 import { AlreadyRunning, FolderGone } from "./home.ts";
+import { collectOnce } from "./process/collect-once.ts";
 import { isPortTaken } from "./process/free-port.ts";
 import { freeSpaceOf, isDiskFull } from "./process/log-file.ts";
 import { SetupFailed } from "./setup/run-setup.ts";
@@ -123,6 +124,7 @@ function stageOf({ stage, examples }: { stage?: string; examples?: boolean }, en
 async function start({ port, stage, inspectPort: debugs }: Arguments, screen: Screen): Promise<LocalSystem> {
   const begin = performance.now();
   recordLoaded();
+  collectOnce();
   const scale = process.env["BELFRY_TIME_SCALE"] || "1";
   if (scale !== "1") {
     throw new Error(

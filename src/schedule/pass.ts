@@ -98,7 +98,7 @@ function restedOf({ jobs }: Registry): ReadonlySet<string> {
     circuits: kinds.some(({ circuit, retry }) => circuit !== null || retry.budget !== undefined),
   };
   const unasked = Object.entries(asked).flatMap(([step, isAsked]) => (isAsked ? [] : step));
-  return new Set(["blackouts", "removed", "prune", ...unasked]);
+  return new Set(["blackouts", "replace", "removed", "prune", ...unasked]);
 }
 
 /** One pass, without taking the lock: every step is bounded, and a failed step does not stop the others. */
