@@ -46,7 +46,8 @@ export function documented(document: OpenApiDocument) {
     // A literal path wins over one with a parameter, as in the router.
     return found.find(({ path }) => path === pathname) ?? found[0];
   };
-  const validate = validator(document);
+  const validate = validators.get(document) ?? validator(document);
+  validators.set(document, validate);
   /** Where no operation answers. */
   const refusal = { content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } } };
   const described = Object.values(document.paths).flatMap((methods) => Object.entries(methods));
@@ -92,6 +93,9 @@ export function responseIn(
   if (found === undefined) throw new Error(`${response.$ref} leads nowhere`);
   return found;
 }
+
+/** Of each document one. */
+const validators = new WeakMap<OpenApiDocument, ReturnType<typeof validator>>();
 
 /** Validators by their schema, made when they are first asked for. */
 function validator({ components }: OpenApiDocument) {

@@ -1,11 +1,12 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { Pool } from "pg";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as example from "../../examples/batch-scheduler/input.ts";
 import { type Entry, ledgerFile } from "../../examples/fake/ledger.ts";
 import { seed } from "../../examples/batch-scheduler/seed.ts";
-import { freshDatabase } from "../support/database.ts";
+import { freshDatabase, type TestDatabase } from "../support/database.ts";
 import { batchScheduler } from "./batch-scheduler.ts";
 import type { Evidence } from "./judge.ts";
 
@@ -13,23 +14,38 @@ const { input, messageKey, messageTreatment, filePath, fileTreatment, fileConten
 const publisher = "batch-scheduler-publisher";
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-/** The evidence of a run in which all went as promised, without running anything. */
-async function perfectRun(): Promise<Evidence> {
-  const database = await freshDatabase({ own: true });
-  const ledgers = mkdtempSync(join(tmpdir(), "belfry-judge-"));
-  onTestFinished(async () => {
-    rmSync(ledgers, { recursive: true });
-    await database.close();
-  });
+const kept = mkdtempSync(join(tmpdir(), "belfry-judge-"));
+let database: TestDatabase;
+afterAll(async () => {
+  rmSync(kept, { recursive: true });
+  await database.close();
+});
+
+/** A run in which all went as promised, without running anything. */
+beforeAll(async () => {
+  database = await freshDatabase({ own: true });
   for (const file of ["0001_outbox", "0002_external_file"]) {
     const url = new URL(`../../examples/batch-scheduler/migrations/${file}.sql`, import.meta.url);
     await database.pool.query(readFileSync(url, "utf8"));
   }
   await seed(database.pool);
-  await finishMessages(database.pool, ledgers);
-  await finishFiles(database.pool, ledgers);
+  await finishMessages(database.pool, kept);
+  await finishFiles(database.pool, kept);
   await reportRun(database.pool);
-  return { db: database.pool, ledgers };
+});
+
+/** What it left, which a test may change: for that test alone. */
+async function perfectRun(): Promise<Evidence> {
+  const ledgers = mkdtempSync(join(tmpdir(), "belfry-judge-"));
+  cpSync(kept, ledgers, { recursive: true });
+  // Of one connection, whose transaction is that of the test.
+  const db = new Pool({ connectionString: database.url, max: 1 });
+  onTestFinished(async () => {
+    rmSync(ledgers, { recursive: true });
+    await db.end();
+  });
+  await db.query("begin");
+  return { db, ledgers };
 }
 
 function write(ledgers: string, name: string, lines: readonly Pick<Entry, "key" | "outcome">[]): void {

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { createArchiveSource } from "../../src/postgres/archive-source.ts";
-import { compare, costOf, type Line, quietest } from "../../bench/growth/compare.ts";
+import { compare, costOf, quietest } from "../../bench/growth/compare.ts";
 import { write, writePastDay } from "../../bench/growth/fill.ts";
 import { cpuUs } from "../../bench/backend-cpu.ts";
 import { commands, requests, screens } from "../../bench/growth/requests.ts";
@@ -32,30 +32,40 @@ test("every list of the command line and every screen of the console has a line 
   expect(asked.filter((path) => !paths.has(path))).toEqual([]);
 });
 
-/** What a relay that finds nothing due costs beside so many units of jobs that are due later. */
-async function relayBeside(count: number, damage: string) {
+/** What a relay that finds nothing due costs beside so many units of jobs that are due later, with its index and without. */
+async function relayBeside(count: number) {
   const database = await freshDatabase({ own: true });
   onTestFinished(() => database.close());
   await write(database.pool, "PENDING jobs, due later", count);
-  await database.pool.query(damage);
   await database.pool.query("analyze belfry.job");
   const world = await openWorld(database);
   onTestFinished(() => world.close());
-  expect(await world.store.relay({ limit: 10 })).toEqual([]);
-  return costOf(world.plans.filter((plan) => plan.name === "relay"));
+  const relayed = async () => {
+    world.plans.length = 0;
+    expect(await world.store.relay({ limit: 10 })).toEqual([]);
+    return costOf(world.plans.filter((plan) => plan.name === "relay"));
+  };
+  const whole = await relayed();
+  await database.pool.query("drop index belfry.job_wait");
+  return { whole, damaged: await relayed() };
 }
 
-const grown = async (damage: string): Promise<Line> =>
-  compare(["statement", "relay"], await relayBeside(600, damage), await relayBeside(6_000, damage));
-
-test("a statement with its index costs the same beside ten times as many rows", async () => {
-  expect(await grown("select")).toMatchObject({ verdict: "O(1)", grown: null });
+test("a statement with its index costs the same beside ten times as many rows; without it the table it scans is named", async () => {
+  const [few, many] = [await relayBeside(600), await relayBeside(6_000)];
+  expect(compare(["statement", "relay"], few.whole, many.whole)).toMatchObject({ verdict: "O(1)", grown: null });
+  const line = compare(["statement", "relay"], few.damaged, many.damaged);
+  expect(line).toMatchObject({ verdict: "worse", grown: "job" });
+  expect(line.ratio).toBeGreaterThan(5);
 });
 
 test("a stream reads what is new, however many events are kept", async () => {
   const polled = async (count: number) => {
     const database = await freshDatabase({ own: true });
     onTestFinished(() => database.close());
+    // The product's own: that of tests notes each id it draws behind all others of the transaction.
+    await database.pool.query(
+      "drop function belfry.next_event(); alter function belfry.draw_event() rename to next_event",
+    );
     await write(database.pool, "events", count);
     await database.pool.query("analyze belfry.event");
     const world = await openWorld(database);
@@ -99,15 +109,9 @@ test("a cancel costs each job the same, however many it cancels, beside slots th
     expect((await database.store.cancel(ids.map(({ id }) => id as JobId))).rows).toHaveLength(count);
     return (usedUs() - beforeUs) / count;
   };
-  const [few, many] = [await canceled(4_000), await canceled(40_000)];
+  const [few, many] = [await canceled(1_500), await canceled(15_000)];
   // Each job against each other one would be ten times as much.
   expect(many).toBeLessThan(3 * few);
-});
-
-test("a planted full scan is found, with the table that it reads", async () => {
-  const line = await grown("drop index belfry.job_wait");
-  expect(line).toMatchObject({ verdict: "worse", grown: "job" });
-  expect(line.ratio).toBeGreaterThan(5);
 });
 
 const free = { pages: 0, answered: 1, rows: 0, milliseconds: 0, pagesOf: new Map(), descents: new Map([["by_id", 2]]) };

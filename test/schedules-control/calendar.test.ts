@@ -54,7 +54,7 @@ test("moved and merged times are rows of the real ledger", async () => {
     onExcluded: "next",
   });
   await using system = await createTestSystem({
-    apps: [defineApp({ name: "pay", schedules: [payday] })],
+    apps: [defineApp({ name: "shop", schedules: [payday] })],
     at: "2030-12-31T12:00:00Z",
     databaseUrl: inject("postgresUrl"),
   });

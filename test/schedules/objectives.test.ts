@@ -47,7 +47,7 @@ async function minutes(
   return { ...rung, last };
 }
 
-const appOf = (schedule: ScheduleDefinition) => defineApp({ name: "promises", jobs: [work], schedules: [schedule] });
+const appOf = (schedule: ScheduleDefinition) => defineApp({ name: "shop", jobs: [work], schedules: [schedule] });
 
 /** A system whose schedule has had six good hours. */
 async function open(schedule: ScheduleDefinition) {
@@ -113,7 +113,7 @@ test("a time that was skipped misses, whatever became of its job; one whose job 
       objective: { endsWithin: "10s", share: 0.9 },
     }),
   );
-  const app = defineApp({ name: "promises", jobs, schedules });
+  const app = defineApp({ name: "shop", jobs, schedules });
   await using system = await createTestSystem({ apps: [app], at, databaseUrl: inject("postgresUrl") });
   const insight = opened(system.databaseUrl);
   const [first] = jobs;

@@ -170,7 +170,7 @@ const holders = `
   where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`;
 
 const emptying = `
-    set local lock_timeout = '5s';
+    set local lock_timeout = '5s'; set local session_replication_role = replica;
     do $$ declare each record; begin
       for each in select sequencename as name, start_value as start from pg_sequences where schemaname = 'belfry'
       loop perform setval(format('belfry.%I', each.name), each.start, false); end loop;
@@ -181,7 +181,7 @@ const emptying = `
     delete from belfry.run; delete from belfry.edge; delete from belfry.run_done; delete from belfry.run_delta;
     delete from belfry.pred_delta; delete from belfry.quarantine; delete from belfry.lane; delete from belfry.worker;
     delete from belfry.reader; delete from belfry.minute; delete from belfry.hour; delete from belfry.usage; delete from belfry.kind_total; delete from belfry.bulk;
-    delete from belfry.request_key; delete from belfry.audit; delete from belfry.archive; delete from belfry.batch_count; delete from belfry.circuit; delete from belfry.turn; delete from belfry.turn_lane; delete from belfry.circuit_count; delete from belfry.epoch where number > 1;
+    delete from belfry.request_key; delete from belfry.sensitive; delete from belfry.stage_key; delete from belfry.cell_map; delete from belfry.audit; delete from belfry.archive; delete from belfry.batch_count; delete from belfry.circuit; delete from belfry.turn; delete from belfry.turn_lane; delete from belfry.circuit_count; delete from belfry.epoch where number > 1;
     update belfry.test_clock set origin = clock_timestamp(), rate = 1, shift = interval '0'`;
 
 let admin: Pool | null = null;

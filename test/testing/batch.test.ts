@@ -22,7 +22,7 @@ async function indexing(
     },
   });
   const system = await createTestSystem({
-    apps: [defineApp({ name: "search", jobs: [index] })],
+    apps: [defineApp({ name: "shop", jobs: [index] })],
     at: "2031-01-01T08:00:00Z",
     databaseUrl: inject("postgresUrl"),
   });

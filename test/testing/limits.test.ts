@@ -45,7 +45,7 @@ test("many edits of a document are one start, some time after the last, with wha
     run: ({ edit }) => void seen.push(edit),
   });
   await using system = await createTestSystem({
-    apps: [defineApp({ name: "docs", jobs: [reindex] })],
+    apps: [defineApp({ name: "shop", jobs: [reindex] })],
     at: "2031-01-01T08:00:00Z",
     databaseUrl: inject("postgresUrl"),
   });
@@ -86,7 +86,7 @@ test("a child that cannot join fails its parent at once, and says why", async ()
     },
   });
   await using system = await createTestSystem({
-    apps: [defineApp({ name: "docs", jobs: [index, parent] })],
+    apps: [defineApp({ name: "shop", jobs: [index, parent] })],
     at: "2031-01-01T08:00:00Z",
     databaseUrl: inject("postgresUrl"),
   });
@@ -101,7 +101,7 @@ test("what is due in a blackout of its lane starts after it", async () => {
   const other = defineJob({ id: "other", run: () => {} });
   const blackouts = [{ from: "22:00", to: "06:00", timezone: "Asia/Seoul" }];
   await using system = await createTestSystem({
-    apps: [defineApp({ name: "post", jobs: [mail, other], lanes: { mail: { blackouts } } })],
+    apps: [defineApp({ name: "shop", jobs: [mail, other], lanes: { mail: { blackouts } } })],
     // 22:30 in Seoul.
     at: "2031-01-01T13:30:00Z",
     databaseUrl: inject("postgresUrl"),

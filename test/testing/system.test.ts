@@ -30,8 +30,8 @@ const everyMinute = defineSchedule({
   run: greet,
   payload: { name: "Ada" },
 });
-const quiet = defineApp({ name: "quiet", jobs: [greet] });
-const chatty = defineApp({ name: "chatty", jobs: [greet], schedules: [everyMinute] });
+const quiet = defineApp({ name: "shop", jobs: [greet] });
+const chatty = defineApp({ name: "shop", jobs: [greet], schedules: [everyMinute] });
 const at = "2031-01-01T08:00:00Z";
 
 test("time moves only when the test says so, and schedules fire at their times", async () => {
@@ -75,7 +75,7 @@ test("a planted failure is met by attempts alone, and `onSettled` gets each outc
     run: () => {},
     onSettled: async (_, { outcome, attempt, final }) => void settled.push(`${attempt} ${outcome} ${String(final)}`),
   });
-  const apps = [defineApp({ name: "hooks", jobs: [hooked] })];
+  const apps = [defineApp({ name: "shop", jobs: [hooked] })];
   await using system = await createTestSystem({ apps, databaseUrl: databaseUrl() });
   system.fail(hooked, new Error("down"), 2);
   await hooked.enqueue();
@@ -141,7 +141,7 @@ const follow = (on: "success" | "end", within: "1h" | "3h") =>
 
 test("rows, joins, signals and a chain of schedules go by the moved clock", async () => {
   const [onSuccess, onEnd] = [follow("success", "1h"), follow("end", "3h")];
-  const app = defineApp({ name: "months", jobs: [month, greet], schedules: [months, onSuccess, onEnd] });
+  const app = defineApp({ name: "shop", jobs: [month, greet], schedules: [months, onSuccess, onEnd] });
   await using system = await createTestSystem({ apps: [app], at, databaseUrl: databaseUrl() });
   await system.advance("150m");
   const { rows } = await system.database.query<{ id: RunId }>("select id from belfry.run where kind = 'month'");
@@ -184,7 +184,7 @@ test("a handler's transaction, a graph and a fan-out run on the real tables", as
     each: note,
     payload: ({ n }) => ({ n }),
   });
-  const app = defineApp({ name: "notes", jobs: [note, graph, all] });
+  const app = defineApp({ name: "shop", jobs: [note, graph, all] });
   await using system = await createTestSystem({ apps: [app], databaseUrl: databaseUrl() });
   await system.database.query("create table note (n int); create table number (n int)");
   await system.database.query("insert into number select generate_series(1, 25)");
@@ -203,7 +203,7 @@ test("a handler's own pool leads to the database of the system that is open, and
     id: "count",
     run: async () => (await pool().query<{ n: number }>("select n from number")).rows,
   });
-  const app = defineApp({ name: "numbers", jobs: [count] });
+  const app = defineApp({ name: "shop", jobs: [count] });
   for (const n of [3, 4]) {
     await using system = await createTestSystem({ apps: [app], databaseUrl: databaseUrl() });
     await system.database.query(`create table number (n int); insert into number values (${n})`);
@@ -229,7 +229,7 @@ test("a fan-out over a query without its column says which one, and what names a
     key: ({ name }) => name,
     payload: ({ name }) => ({ name }),
   });
-  const app = defineApp({ name: "users", jobs: [users] });
+  const app = defineApp({ name: "shop", jobs: [users] });
   await using system = await createTestSystem({ apps: [app], at, databaseUrl: databaseUrl() });
   await users.enqueue();
   const [ran] = await system.drain();

@@ -46,7 +46,7 @@ test("one trace goes from the caller over the queue to the handler, its transact
       await ctx.tx(async () => {});
     },
   });
-  const app = defineApp({ name: "traced", jobs: [pay, child] });
+  const app = defineApp({ name: "shop", jobs: [pay, child] });
   await using system = await createTestSystem({ apps: [app], databaseUrl: inject("postgresUrl") });
   const traceId = await caller.startActiveSpan("order", async (span) => {
     await pay.enqueue();
@@ -84,7 +84,7 @@ test("a failed attempt is an error of its span; it needs no caller that traces",
       throw new PermanentError("no account", { code: "NO_ACCOUNT" });
     },
   });
-  const app = defineApp({ name: "traced", jobs: [refused] });
+  const app = defineApp({ name: "shop", jobs: [refused] });
   await using system = await createTestSystem({ apps: [app], databaseUrl: inject("postgresUrl") });
   await refused.enqueue();
   await system.drain();

@@ -41,6 +41,8 @@ export interface Workbench {
   claim(task: string): Promise<Claimed | null>;
   /** Claims and settles one task, then resolves until nothing is left. */
   end(task: string, over?: Partial<Settlement>): Promise<void>;
+  /** The same of several, in one call each. */
+  endAll(tasks: readonly string[], over?: Partial<Settlement>): Promise<void>;
   resolve(): Promise<void>;
   /** `name: STATE` of every task. */
   states(): Promise<Readonly<Record<string, string>>>;
@@ -61,12 +63,10 @@ export async function workbench(store: TestStore, run: Partial<NewRun>): Promise
   };
   take(outbox);
   const views = () => store.tasks(runId);
-  const claim = async (task: string): Promise<Claimed | null> => {
-    const view = (await views()).find((one) => one.task === task);
-    const message = messages.get(view?.jobId ?? "");
-    if (message === undefined) return null;
-    const { claimed } = await store.claim([message], { worker: "worker-1", alone: false });
-    return claimed[0] ?? null;
+  const claimAll = async (tasks: readonly string[]): Promise<readonly Claimed[]> => {
+    const asked = (await views()).filter(({ task }) => tasks.includes(task ?? ""));
+    const out = asked.flatMap(({ jobId }) => messages.get(jobId) ?? []);
+    return out.length === 0 ? [] : (await store.claim(out, { worker: "worker-1", alone: false })).claimed;
   };
   const resolve = async (): Promise<void> => {
     for (let more = true; more;) {
@@ -75,18 +75,26 @@ export async function workbench(store: TestStore, run: Partial<NewRun>): Promise
       more = resolved.more && resolved.steps > 0;
     }
   };
+  const endAll = async (tasks: readonly string[], over: Partial<Settlement> = {}): Promise<void> => {
+    if (tasks.length === 0) return;
+    const jobs = await claimAll(tasks);
+    const running = jobs.filter(({ state }) => state === "RUNNING");
+    if (running.length < tasks.length)
+      throw new Error(`of ${tasks.join(", ")} these were claimed: ${JSON.stringify(jobs)}`);
+    const settled = await store.settle(
+      running.map((job) => settlementOf(job, over)),
+      settleOptions,
+    );
+    take(settled.aftermath.outbox);
+    await resolve();
+  };
   return {
     runId,
     take,
-    claim,
+    claim: async (task) => (await claimAll([task]))[0] ?? null,
     resolve,
-    async end(task, over = {}) {
-      const job = await claim(task);
-      if (job?.state !== "RUNNING") throw new Error(`task "${task}" was not claimed: ${job?.state ?? "no message"}`);
-      const settled = await store.settle([settlementOf(job, over)], settleOptions);
-      take(settled.aftermath.outbox);
-      await resolve();
-    },
+    endAll,
+    end: (task, over) => endAll([task], over),
     states: async () => Object.fromEntries((await views()).map((view) => [view.task ?? view.key ?? "", view.state])),
   };
 }

@@ -2,17 +2,7 @@ import type { RunId } from "../../../src/machine/job.ts";
 import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import { runLimits } from "../../../src/machine/run-limits.ts";
-import {
-  aJob,
-  claimOne,
-  eachTest,
-  insertOne,
-  only,
-  settlementOf,
-  settleOne,
-  settleOptions,
-  type OpenStore,
-} from "./fixture.ts";
+import { aJob, claimOne, eachTest, insertOne, only, settleOne, type OpenStore } from "./fixture.ts";
 import { aRun, aTask, failed, workbench } from "./run-fixture.ts";
 
 export function runsContract(open: OpenStore): void {
@@ -68,7 +58,10 @@ function joining(open: OpenStore): void {
     const { store } = at();
     const roots = Array.from({ length: runLimits.wideJoinOver + 1 }, (_, n) => aTask(`root-${n}`));
     const bench = await workbench(store, { tasks: [...roots, aTask("close", Array.from(roots.keys()))] });
-    for (const { task } of roots) await bench.end(task);
+    const names = roots.map(({ task }) => task);
+    await bench.endAll(names.slice(1));
+    expect(await bench.states()).toMatchObject({ close: "PENDING" });
+    await bench.endAll(names.slice(0, 1));
     expect(await bench.states()).toMatchObject({ close: "QUEUED" });
     await bench.end("close");
     expect(await store.run(bench.runId)).toMatchObject({ state: "DONE" });
@@ -122,20 +115,18 @@ function ending(open: OpenStore): void {
     { tolerate: 1, total: 5, bad: 5, state: "DONE" },
   ])("a run that tolerates $tolerate of its jobs is $state with $bad of $total lost", async (of) => {
     const { store } = at();
-    const bench = await workbench(store, { tasks: sized(of.total), tolerate: of.tolerate });
+    const tasks = sized(of.total);
+    const names = tasks.map(({ task }) => task);
+    const bench = await workbench(store, { tasks, tolerate: of.tolerate });
     await store.cancel([only((await store.tasks(bench.runId)).slice(0, 1)).jobId]);
-    for (let n = 1; n < of.total; n += 1) {
-      const job = await bench.claim(`t${n}`);
-      if (job?.state !== "RUNNING") throw new Error(`t${n} was not claimed`);
-      await store.settle([settlementOf(job, n < of.bad ? failed : {})], settleOptions);
-    }
-    await bench.resolve();
+    await bench.endAll(names.slice(1, of.bad), failed);
+    await bench.endAll(names.slice(of.bad));
     const dead = of.bad - 1;
     expect(await store.run(bench.runId)).toMatchObject({ state: of.state, failed: dead, canceled: 1, done: of.total });
     // What it tolerated runs again, and counts.
     expect((await store.resumeRun(bench.runId, {})).ids).toHaveLength(of.bad);
     bench.take(await store.relay({ limit: 1_000 }));
-    for (let n = 0; n < of.bad; n += 1) await bench.end(`t${n}`);
+    await bench.endAll(names.slice(0, of.bad));
     expect(await store.run(bench.runId)).toMatchObject({ state: "DONE", ok: of.total, failed: 0, canceled: 0 });
   });
 

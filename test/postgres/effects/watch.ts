@@ -67,7 +67,8 @@ function watch(pool: Pool, seen: { readonly now: Effects }): void {
       const name = /^\/\* belfry:([a-z-]+) \*\//.exec(text)?.[1];
       if (name === undefined || isLeftOut(name)) return await send(text, values);
       await globalThis.belfryBeforeStatement?.({ name, text, values, client, send });
-      const answer = await send(text.replaceAll(anyMarker, ""), values);
+      const sent = text.replaceAll(anyMarker, "");
+      const answer = await send({ name: `${name} ${shortHash([sent])}`, text: sent, values });
       const line = await effectOf(text, answer.rows, send);
       const known = seen.now.get(name) ?? new Map<string, number>();
       seen.now.set(name, known.set(line, (known.get(line) ?? 0) + 1));
@@ -83,7 +84,7 @@ const sequencesText = "select format('sequence %s at %s', sequencename, last_val
 
 /** What a statement answered and, by the triggers, has just written. */
 export async function effectOf(text: string, answers: readonly object[], send: Send): Promise<string> {
-  const { rows } = await send("delete from noted.change returning line");
+  const { rows } = await send({ name: "noted", text: "delete from noted.change returning line" });
   const raised = raisesSequences.test(text) ? await send(sequencesText) : { rows: [] };
   const lines = [...(rows as { line: string }[]), ...(raised.rows as { line: string }[])]
     .map(({ line }) => scrubbed(line))
