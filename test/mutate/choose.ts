@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Coverage } from "./kept.ts";
 import type { Mutant } from "./mutant.ts";
 
-const watched = /^test\/postgres\/(effects\/effects|locks)\.test\.ts$/;
+const watched = /^test\/postgres\/(effects\/|locks\.)/;
 
 /** Tests of one file; null is all of them. */
 export interface Chosen {
@@ -19,6 +19,8 @@ const waveMsMax = [1_000];
 export interface Asking {
   readonly coverage: Pick<Coverage, "ms" | "breadth">;
   readonly found: Killers;
+  /** The watcher has tried it: its own tests would only take the time of others. */
+  readonly isWatched: boolean;
   /** Beyond it no further test is asked, and the mutant has survived. */
   readonly testMsMax: number;
 }
@@ -27,12 +29,17 @@ export interface Asking {
  * Tests for a mutant, in waves: first those that found others of its place, then the quick ones that reach little else. A
  * place that every test reaches is judged by those alone: a mutant that only the rest would find counts as a hole.
  */
-export function wavesFor(reaching: Reaching, mutant: Mutant, { coverage, found, testMsMax }: Asking): Chosen[][] {
+export function wavesFor(
+  reaching: Reaching,
+  mutant: Mutant,
+  { coverage, found, isWatched, testMsMax }: Asking,
+): Chosen[][] {
   const { ms, breadth } = coverage;
   const asked = Object.entries(reaching).flatMap(([file, tests]) => {
     const of = ms[file] ?? { file: 60_000, tests: {} };
     const all = Object.values(of.tests).reduce((sum, testMs) => sum + testMs, 0);
     const setUpMs = Math.max(0, of.file - all);
+    if (isWatched && file.includes("/effects/")) return [];
     // Minutes long, and blind to all but locks.
     if (file.endsWith("/locks.test.ts") && !/lock/i.test(mutant.operator)) return [];
     return (tests ?? Object.keys(of.tests)).map((test) => {

@@ -16,6 +16,7 @@ export interface Court {
   readonly found: Killers;
   /** By test, whether it passes when no other of its file runs. */
   readonly alone: Map<string, boolean>;
+  readonly isWatched: boolean;
   readonly testMsMax: number;
   /** Statement texts as they are. */
   readonly texts: Readonly<Record<string, string>>;

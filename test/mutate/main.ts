@@ -206,7 +206,16 @@ async function convene(database: Database, sessions: Sessions, coverage: Coverag
   const texts = await statementTexts(null);
   if (texts === null || Object.keys(texts).length === 0) throw new Error("the statements do not load");
   const testMsMax = options.whole === true ? Infinity : 8_000;
-  return { database, sessions, coverage, found: foundBefore(), alone: keptAlone(), testMsMax, texts };
+  return {
+    database,
+    sessions,
+    coverage,
+    found: foundBefore(),
+    alone: keptAlone(),
+    isWatched: !isPlanted(),
+    testMsMax,
+    texts,
+  };
 }
 
 /** Measures every test, or those that changed since they were measured. */
