@@ -59,13 +59,6 @@ function readSystem(file: string): LocalSystemFile | null {
   }
 }
 
-/** Of the local system that runs here. `stage`: only if it runs this one. */
-export function localDatabase(env: Environment, folder: string, stage?: string): string | undefined {
-  const system = findSystem(env, folder);
-  if (system === null || !isAlive(system.pid)) return undefined;
-  return stage === undefined || system.env["BELFRY_STAGE"] === stage ? system.env["DATABASE_URL"] : undefined;
-}
-
 /** Whether a process with this id exists; it may belong to another user. */
 export function isAlive(pid: number): boolean {
   try {

@@ -9,23 +9,34 @@ import type { Tx } from "../machine/transaction.ts";
 import { scheduleDifferences } from "../schedule/schedule-difference.ts";
 import type { Finding } from "./preflight.ts";
 
-/** What `doctor` says about the database that `DATABASE_URL` names; without one, the system brings its own. */
-export async function databaseFindings(url: string | undefined): Promise<readonly Finding[]> {
-  if (url === undefined || url === "") return [];
+interface Databases {
+  /** By `DATABASE_URL`. */
+  readonly named: string | undefined;
+  /** Of the system that runs here. */
+  readonly local: string | undefined;
+}
+
+/** What `doctor` says about the database that is named, else about that of the local system. */
+export async function databaseFindings({ named, local }: Databases): Promise<readonly Finding[]> {
+  const url = named || local;
+  if (!url) return [];
   try {
     const connections = openConnections({ url, applicationName: "belfry doctor" });
     try {
-      return await examine(connections.main, connections.where);
+      const migrates = named ? "npx belfry migrate" : "stop it, and npm start";
+      return await examine(connections.main, named ? connections.where : `${connections.where}, of the local system`, migrates);
     } finally {
       await connections.close();
     }
   } catch (error) {
-    const fix = "correct DATABASE_URL, or unset it: npm start then brings its own Postgres";
+    const fix = named
+      ? "correct DATABASE_URL, or unset it: npm start then brings its own Postgres"
+      : "stop the system, and npm start: it brings its own Postgres";
     return [{ name: "database", ok: false, detail: messageOf(error), fix }];
   }
 }
 
-async function examine(tx: Tx, where: string): Promise<readonly Finding[]> {
+async function examine(tx: Tx, where: string, migrates: string): Promise<readonly Finding[]> {
   const version = await schemaVersion(tx);
   const reachable: Finding = { name: "database", ok: true, detail: where };
   return [
@@ -33,7 +44,7 @@ async function examine(tx: Tx, where: string): Promise<readonly Finding[]> {
     await finding("server", "version and settings are fit", "see the message", () =>
       assertServer(tx, { allowLosingCommits: false }),
     ),
-    await finding("schema", `version ${version}`, "bring it to this release: npx belfry migrate", () =>
+    await finding("schema", `version ${version}`, `bring it to this release: ${migrates}`, () =>
       assertSchema(tx),
     ),
     ...(version < schemaVersionOfCode ? [] : [await epochFinding(tx)]),

@@ -32,17 +32,19 @@ test("migrate says how the stored schedules differ from what the deploy installs
   expect(out).toContain('next start: schedule "hello-every-minute" is new');
 });
 
-test("the doctor says that the local system's database wants migrate, and is content afterwards", async () => {
+test("the doctor says that a database wants migrate, and that of a local system its start; migrate takes what is named alone", async () => {
   const folder = emptyFolder();
+  const env = { DATABASE_URL: await database() };
   mkdirSync(join(folder, ".belfry"));
-  const system = { pid: process.pid, api: null, env: { DATABASE_URL: await database(), BELFRY_STAGE: "dev" } };
-  writeFileSync(join(folder, ".belfry", "system.json"), JSON.stringify(system));
-  const before = await belfry(["doctor"], { folder });
-  expect(before.out).toMatch(/wrong schema: .*\n {6}bring it to this release: npx belfry migrate/);
-  await belfry(["migrate"], { folder });
-  const after = await belfry(["doctor"], { folder });
-  expect(after.out).toMatch(/ok {4}schema: version \d+/);
-  expect(await belfry(["migrate", "--stage", "prod"], { folder })).toMatchObject({ code: 2 });
+  writeFileSync(join(folder, ".belfry", "system.json"), JSON.stringify({ pid: process.pid, api: null, env }));
+  const wants = (fix: string) => new RegExp(`wrong schema: .*\\n {6}bring it to this release: ${fix}`);
+  expect((await belfry(["doctor"], { folder })).out).toMatch(wants("stop it, and npm start"));
+  expect((await belfry(["doctor"], { folder, env })).out).toMatch(wants("npx belfry migrate"));
+  expect(await belfry(["migrate"], { folder })).toMatchObject({ code: 2 });
+  await belfry(["migrate"], { folder, env });
+  expect((await belfry(["doctor"], { folder })).out).toMatch(/ok {4}schema: version \d+/);
+  const elsewhere = await belfry(["doctor", "--url", "http://127.0.0.1:1"], { folder });
+  expect(elsewhere.out).not.toContain("schema");
 });
 
 test("a database that does not answer is named, and nothing is shown of its password", async () => {

@@ -19,7 +19,12 @@ const minutely = defineSchedule({
   run: work,
   objective: { onTime: "10s", share: 0.99 },
 });
-const closing = defineSchedule({ id: "closing", every: "1m", run: work, objective: { endsWithin: "10s", share: 0.9 } });
+const closing = defineSchedule({
+  id: "closing",
+  every: "1m",
+  run: work,
+  objective: { onTime: "5s", endsWithin: "40s", share: 0.9 },
+});
 const minuteMs = 60_000;
 const at = "2031-01-01T00:00:00Z";
 
@@ -85,19 +90,40 @@ test("an hour without a scheduler burns from the ninth missed time on, and until
   expect(back.last).toMatchObject({ times: 426, missed: 60 });
 });
 
-test("a job that fails misses what it has to end within, and a pause by a person counts for nothing", async () => {
+test("a job that fails or ends late misses, as one that a later time replaced; what a person paused, canceled or backfilled counts for nothing", async () => {
   await using system = await open(closing);
   const insight = opened(system.databaseUrl);
+  const standing = async () => {
+    const { objectives } = await readObjectives(insight, { isWhole: true });
+    return objectives.map(({ times, missed }) => [times, missed]);
+  };
+  const change = (text: string) => system.database.query(text);
   system.fail(work, new Error("down"), 2);
   await system.advance("4m");
-  await system.database.query(
-    "update belfry.schedule set paused_until = 'infinity', paused_at = belfry.now(), paused_by = 'ada'",
-  );
+  // The fourth is 30 s old, and may take 40.
+  expect(await standing()).toEqual([[3, 2]]);
+  await change("update belfry.schedule set paused_until = 'infinity', paused_at = belfry.now(), paused_by = 'ada'");
   await system.advance("2m");
   const { objectives } = await readObjectives(insight, { isWhole: true });
   expect(objectives).toMatchObject([
     { schedule: "closing", times: 4, missed: 2, left: expect.closeTo(1 - 2 / 0.4, 6) },
   ]);
+  const last = "(select max(id) from belfry.job where state = 'SUCCESS')";
+  const end = (late: string) =>
+    change(`update belfry.job set finished_at = scheduled_for + interval '${late}' where id = ${last}`);
+  await end("40 s");
+  expect(await standing()).toEqual([[4, 2]]);
+  await end("40.001 s");
+  expect(await standing()).toEqual([[4, 3]]);
+  await change(
+    `insert into belfry.run (kind, key, version, state, starter_id, canceled_by, created_at, finished_at)
+     select 'k', 'k', 1, 'CANCELED', ${last}, 'schedule closing, its time 2031-01-01T00:05:00.000Z', belfry.now(), belfry.now()`,
+  );
+  expect(await standing()).toEqual([[4, 3]]);
+  await change("update belfry.run set canceled_by = 'ada'");
+  expect(await standing()).toEqual([[3, 2]]);
+  await change("update belfry.job set slot_keys = array['backfill:closing'] where id = (select min(id) from belfry.job)");
+  expect(await standing()).toEqual([[2, 1]]);
 });
 
 test("a time that was skipped misses, whatever became of its job; one whose job a person canceled counts for nothing", async () => {
@@ -153,7 +179,8 @@ const hasMissed = (each: Kept): boolean => each !== "good" && isCounted(each);
 
 const histories = fc.array(
   fc.record({
-    ageSeconds: fc.integer({ min: 1, max: 90_000 }),
+    // At the edges too: a time is judged half a minute after it, and a day long.
+    ageSeconds: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 1, max: 90_000 }) }, fc.constantFrom(30, 86_430)),
     spreadSeconds: fc.option(fc.integer({ min: 1, max: 600 }), { nil: null }),
     is: fc.constantFrom(...(Object.keys(kept) as Kept[])),
   }),

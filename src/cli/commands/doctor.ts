@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { secondMs } from "../../machine/units.ts";
-import { findSystem, isAlive, localDatabase } from "../address.ts";
-import { awsEnvironment } from "../api.ts";
+import { findSystem, isAlive } from "../address.ts";
+import { awsEnvironment, deployedStage } from "../api.ts";
 import { apiClient, type ReplyOf } from "../client.ts";
 import { regionOfStage } from "../deployed.ts";
 import { exitCodes, Finished, wrongUsage } from "../exit.ts";
@@ -17,7 +17,7 @@ export function doctorCommand(world: World, out: Output): Command {
     "look at each part of a system and say what to do about what is wrong",
     "doctor\n  $ AWS_REGION=eu-west-1 npx belfry doctor --stage small",
   )
-    .option("--local", "this machine's system (the default)")
+    .option("--local", "this machine's system (default without --stage, BELFRY_URL and BELFRY_STAGE)")
     .option("--stage <name>", "the account that this stage is deployed to, before and after a deployment")
     .action(async (_: object, command: Command) => {
       const {
@@ -26,10 +26,11 @@ export function doctorCommand(world: World, out: Output): Command {
         local = false,
       } = command.optsWithGlobals<{ url?: string; stage?: string; local?: boolean }>();
       if (local && stage !== undefined) throw wrongUsage("two-systems", "say which system: --local, or --stage NAME");
+      const deployed = local ? null : deployedStage(world, command);
       const findings =
-        stage === undefined
+        deployed === null
           ? await examine(url, world)
-          : await examineAccount(stage, { ...world, env: awsEnvironment(world, command) });
+          : await examineAccount(deployed, { ...world, env: awsEnvironment(world, command) });
       const ok = findings.every((finding) => finding.ok);
       out.result({ ok, findings }, () => findings.map(lineOf).join("\n"));
       if (!ok) throw new Finished(exitCodes.failure);
@@ -61,19 +62,20 @@ async function examineAccount(name: string, world: World): Promise<readonly Find
 async function examine(url: string | undefined, world: World): Promise<readonly Finding[]> {
   const system = findSystem(world.env, world.folder);
   const api = url ?? world.env["BELFRY_URL"] ?? system?.api;
+  const isLocal = api === undefined || api === system?.api;
+  const local = isLocal && system !== null && isAlive(system.pid) ? system.env["DATABASE_URL"] : undefined;
+  const { databaseFindings } = await import("../database.ts");
   return [
     nodeFinding(),
-    ...(api === undefined || api === system?.api ? [systemFinding(system)] : []),
+    ...(isLocal ? [systemFinding(system)] : []),
     ...(api === undefined || api === null ? [] : await apiFindings(api)),
-    ...(await (
-      await import("../database.ts")
-    ).databaseFindings(world.env["DATABASE_URL"] ?? localDatabase(world.env, world.folder))),
+    ...(await databaseFindings({ named: world.env["DATABASE_URL"], local })),
   ];
 }
 
 function nodeFinding(): Finding {
-  const ok = Number(process.versions.node.split(".")[0]) === 24;
-  const fix = "use the npm scripts or npx, which take the Node that npm installed with the project";
+  const ok = Number(process.versions.node.split(".")[0]) >= 24;
+  const fix = `npm install --save-optional node-${process.platform}-${process.arch}@24, which npm's scripts and npx then use`;
   return { name: "node", ok, detail: `${process.version} at ${process.execPath}`, ...(ok ? {} : { fix }) };
 }
 

@@ -4,7 +4,6 @@ import { migrate, type Migrated } from "../../postgres/migrate.ts";
 import { loadApps } from "../../compose/apps.ts";
 import { asCell } from "../../stage/stages.ts";
 import type { AppDefinition } from "../../define/definition.ts";
-import { localDatabase } from "../address.ts";
 import { projectOf, stageIn } from "../project.ts";
 import { storedDifferences } from "../database.ts";
 import { CliError, exitCodes, wrongUsage } from "../exit.ts";
@@ -16,7 +15,7 @@ import type { Output, World } from "../output.ts";
  */
 export function migrateCommand(world: World, out: Output): Command {
   return new Command("migrate")
-    .option("--database-url <url>", "default: DATABASE_URL, else the local system's own")
+    .option("--database-url <url>", "default: DATABASE_URL")
     .option("--stage <name>", "whose apps' tables (default: BELFRY_STAGE, else dev)")
     .option(
       "--restored",
@@ -28,12 +27,10 @@ export function migrateCommand(world: World, out: Output): Command {
       // The program has an option of this name too, and takes it wherever it stands.
       const given = command.optsWithGlobals<{ databaseUrl?: string; stage?: string; restored: boolean }>();
       const { databaseUrl, stage = world.env["BELFRY_STAGE"] ?? "dev", restored: isRestored } = given;
+      const url = databaseUrl ?? world.env["DATABASE_URL"];
+      if (!url) throw wrongUsage("no-database", noDatabase);
       const project = await projectOf(world);
       const own = asCell(stageIn(project, stage), cellIn(world.env["BELFRY_CELL"]));
-      const named = databaseUrl ?? world.env["DATABASE_URL"];
-      const url = named || localDatabase(world.env, world.folder, stage);
-      if (!url) throw wrongUsage("no-database", noDatabase);
-      if (!named) out.note("the database of the local system, which each start brings to its release by itself");
       const apps = await loadApps(project, own);
       const sets = await migrateAll({ url, isRestored, cell: own.cell?.number }, apps);
       const differences = await storedDifferences(url, apps, stage);
@@ -44,7 +41,7 @@ export function migrateCommand(world: World, out: Output): Command {
 }
 
 const noDatabase =
-  "name the database: set DATABASE_URL or --database-url; npm start brings one of its own to its release by itself";
+  "name the database: set DATABASE_URL or --database-url; each npm start brings that of the local system to its release";
 
 /** The number of this stage among several cells. @throws CliError */
 function cellIn(text: string | undefined): number | null {

@@ -77,10 +77,14 @@ export function renewalsContract(open: OpenStore): void {
       await end("load");
       await end("bill", failed);
       const job = aJob({ kind: "settlement.task", payload: { to: 7 } });
-      await renew([aTask("load"), aTask("bill", [0], { job }), aTask("close", [1], { job })]);
+      const wait = { ms: 3_600_000, forSignal: false };
+      await renew([aTask("load"), aTask("bill", [0], { job }), aTask("close", [1], { job, wait })]);
       const tasks = await store.tasks(runId);
       const payloads = await Promise.all(tasks.map(async ({ jobId }) => (await store.job(jobId))?.payload));
       expect(payloads.slice(1)).toEqual([(await store.job(tasks[0]?.jobId ?? ("0" as never)))?.payload, { to: 7 }]);
+      await end("bill");
+      const close = await store.job(tasks[2]?.jobId ?? ("0" as never));
+      expect(close?.dueAt).toBeGreaterThanOrEqual((await store.now()) + wait.ms - 1_000);
     });
 
     test.each<Refused>([

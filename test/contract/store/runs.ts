@@ -1,8 +1,8 @@
-import type { RunId } from "../../../src/machine/job.ts";
+import type { JobId, RunId } from "../../../src/machine/job.ts";
 import { describe, expect, test } from "vitest";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import { runLimits } from "../../../src/machine/run-limits.ts";
-import { aJob, claimOne, eachTest, insertOne, only, settleOne, type OpenStore } from "./fixture.ts";
+import { aJob, claimOne, eachTest, insertOne, messageFor, only, settleOne, type OpenStore } from "./fixture.ts";
 import { aRun, aTask, failed, workbench } from "./run-fixture.ts";
 
 export function runsContract(open: OpenStore): void {
@@ -176,6 +176,29 @@ function ending(open: OpenStore): void {
     await bench.end("left");
     await bench.end("close");
     expect(await store.run(bench.runId)).toMatchObject({ state: "DONE", ok: 4, failed: 0, skipped: 0 });
+  });
+
+  test("a resume of one task takes along what was skipped behind it, and leaves other branches as they are", async () => {
+    const { store } = at();
+    const roots = [aTask("p"), aTask("q"), aTask("behind", [0]), aTask("beside", [1])];
+    const joins = [
+      aTask("either", [0, 1], { join: "any" }),
+      aTask("branch", [0, 1], { join: "allDone", hasCondition: true }),
+    ];
+    const bench = await workbench(store, { tasks: [...roots, ...joins] });
+    await bench.endAll(["p", "q"], failed);
+    const ids = new Map((await store.tasks(bench.runId)).map(({ task, jobId }) => [task, jobId]));
+    const idOf = (name: string): JobId => ids.get(name) ?? ("0" as JobId);
+    await store.skip([await messageFor(store, idOf("branch"))], { reason: "not taken" });
+    await bench.resolve();
+    const { ids: again } = await store.resumeRun(bench.runId, { ids: [idOf("p")] });
+    expect(again).toEqual(["p", "behind", "either"].map(idOf));
+    const other = { q: "FAILED", beside: "SKIPPED", branch: "SKIPPED" };
+    expect(await bench.states()).toEqual({ ...other, p: "PENDING", behind: "PENDING", either: "PENDING" });
+    bench.take(await store.relay({ limit: 10 }));
+    expect(await bench.states()).toMatchObject({ p: "QUEUED", behind: "PENDING", either: "PENDING" });
+    await bench.end("p");
+    expect(await bench.states()).toEqual({ ...other, p: "SUCCESS", behind: "QUEUED", either: "QUEUED" });
   });
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FenceLost } from "../../../src/machine/fence.ts";
 import { everySchedule } from "../../../src/schedule/install-schedules.ts";
-import { minute, only, show, dispatchWindowMs, type At, contract } from "./fixture.ts";
+import { aJob, minute, only, show, dispatchWindowMs, type At, contract } from "./fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 
 export const schedulesContract = contract({
@@ -205,17 +205,21 @@ function moving(at: At): void {
     const { store } = at();
     await store.installSchedules([aSpec({ id: "b" }), aSpec({ id: "a" })]);
     const soon = (await store.now()) + minute;
-    const plan = { version: 1, decidedUntil: soon, nextAt: null, occurrences: [occurrenceAt(soon)] };
+    const plan = { version: 1, decidedUntil: soon, nextAt: null };
     const plans = [
-      { ...plan, scheduleId: "b" },
-      { ...plan, scheduleId: "a" },
-      { ...plan, scheduleId: "gone" },
+      { ...plan, scheduleId: "b", occurrences: [occurrenceAt(soon)] },
+      { ...plan, scheduleId: "a", occurrences: [occurrenceAt(soon, { job: aJob({ lane: "slow", dueAt: soon }) })] },
+      { ...plan, scheduleId: "gone", occurrences: [occurrenceAt(soon)] },
     ];
     const {
       occurrences,
       aftermath: { outbox },
     } = await store.plan(plans);
-    expect([occurrences, only(outbox).messages.length]).toEqual([2, 2]);
+    expect(occurrences).toBe(2);
+    expect(outbox.map(({ lane, messages }) => [lane, messages.length]).toSorted()).toEqual([
+      ["default", 1],
+      ["slow", 1],
+    ]);
   });
 
   test("under an older fence throws FenceLost and plans nothing", async () => {

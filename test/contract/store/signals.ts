@@ -74,6 +74,12 @@ export function signalsContract(open: OpenStore): void {
       const other = await workbench(store, { key: "other", tasks });
       await store.cancelRun(other.runId);
       expect(await send(store, other, {})).toMatchObject({ is: "late", state: "PENDING", runState: "CANCELING" });
+      const over = await workbench(store, { key: "over", tasks });
+      await over.end("ask");
+      const [, wait] = await store.tasks(over.runId);
+      over.take((await store.runNow(wait === undefined ? [] : [wait.jobId])).aftermath.outbox);
+      await over.claim("approved");
+      expect(await send(store, over, {})).toMatchObject({ is: "late", state: "RUNNING", runState: "RUNNING" });
     });
 
     test("a wait without predecessors waits from the start of its run, and one for a time until then", async () => {
