@@ -22,8 +22,10 @@ const hasCdk = isHere && existsSync("cdk.json");
 const added = hasCdk ? /^(belfry\.config\.ts|jobs\/)/ : /^(belfry\.config\.ts|jobs\/|infra\/)/;
 const hasNode = Number(process.versions.node.split(".")[0]) >= 24;
 // 189 MB that only a machine with an older Node needs.
-if (hasNode)
-  templates["package.json"] = templates["package.json"].replace(/  "optionalDependencies": \{[^}]*\},\n/, "");
+if (hasNode) {
+  const { optionalDependencies: _node, ...manifest } = JSON.parse(templates["package.json"]);
+  templates["package.json"] = `${JSON.stringify(manifest, null, 2)}\n`;
+}
 const files = Object.entries(templates).filter(([file]) => !isHere || added.test(file));
 for (const [file] of files) if (existsSync(join(folder, file))) fail(`${join(folder, file)} exists already`);
 for (const [file, text] of files) {

@@ -24,7 +24,11 @@ export async function databaseFindings({ named, local }: Databases): Promise<rea
     const connections = openConnections({ url, applicationName: "belfry doctor" });
     try {
       const migrates = named ? "npx belfry migrate" : "stop it, and npm start";
-      return await examine(connections.main, named ? connections.where : `${connections.where}, of the local system`, migrates);
+      return await examine(
+        connections.main,
+        named ? connections.where : `${connections.where}, of the local system`,
+        migrates,
+      );
     } finally {
       await connections.close();
     }
@@ -44,9 +48,7 @@ async function examine(tx: Tx, where: string, migrates: string): Promise<readonl
     await finding("server", "version and settings are fit", "see the message", () =>
       assertServer(tx, { allowLosingCommits: false }),
     ),
-    await finding("schema", `version ${version}`, `bring it to this release: ${migrates}`, () =>
-      assertSchema(tx),
-    ),
+    await finding("schema", `version ${version}`, `bring it to this release: ${migrates}`, () => assertSchema(tx)),
     ...(version < schemaVersionOfCode ? [] : [await epochFinding(tx)]),
   ];
 }

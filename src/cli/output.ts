@@ -154,8 +154,8 @@ function cut(text: string, width: number): string {
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 
-/** Marks on the letter before them, and what joins letters. */
-const narrow = /[\p{Mn}\p{Me}\p{Cf}]/u;
+/** Accents of their own, which the table counts as no cell; it counts other marks. */
+const narrow = /[\u0300-\u036f]/;
 
 /** Cells of a terminal that it takes: two for wide letters and emoji, none for an accent of its own. */
 export const widthOf = (text: string): number =>

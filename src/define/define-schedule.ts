@@ -88,11 +88,13 @@ export type ScheduleOptions<I, Given extends PropertyKey = "payload" | "timezone
 } & ScheduleTime<Given> &
   SchedulePolicies &
   PayloadFor<NoInfer<I>> &
-  // Only infers the names: nothing is required or allowed by it.
+  // For inference alone: it requires nothing, and allows nothing more.
   (string extends Given ? { readonly [name in Given]: unknown } : unknown);
 
 /** Defines when a job runs. Never throws: problems are collected, and `check` shows all of them together. */
-export function defineSchedule<I, Given extends PropertyKey>(options: ScheduleOptions<I, Given>): ScheduleDefinition {
+export function defineSchedule<I, Given extends PropertyKey = "payload" | "timezone">(
+  options: ScheduleOptions<I, Given>,
+): ScheduleDefinition {
   const problems = new ProblemList(`schedule "${options.id}"`);
   checkId(problems, "id", options.id);
   const job = definitionOf(options.run as Job<I>);

@@ -113,7 +113,7 @@ const addNoLimit = (value: unknown, problems: ProblemList): void =>
 const isLimit = (value: unknown): value is Limit =>
   typeof value === "object" && value !== null && "is" in value && value.is === "limit";
 
-/** With a problem beyond a few: a job that waits for many keys is looked at once for each. */
+/** Adds a problem above `unitsPerJobMax`: a job that waits for many keys is looked at once for each. */
 export function slotGroupsFrom(
   bounds: Parameters<typeof slotGroupsOf>[0],
   problems: ProblemList,

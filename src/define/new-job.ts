@@ -89,7 +89,7 @@ export function assertSealed({ id, seal }: Pick<JobDefinition, "id" | "seal">, w
   throw new Error(`the ${what} of "${id}" is not sealed: this is a defect of Belfry`);
 }
 
-/** As `slotGroups` of its definition has them. */
+/** Of its definition, for its `slotGroups`. */
 export const slotGroupsOf = (
   definition: Omit<Limited, "lock"> & Pick<JobDefinition, "lock" | "limits">,
 ): readonly SlotGroup[] =>

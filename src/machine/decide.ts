@@ -133,7 +133,7 @@ function postponed(counters: AttemptCounters, outcome: Extract<Outcome, { is: "p
   return { ...noCounters, ...error, to: "RETRY_WAIT", reason: reasons.postponed, delayMs: askedMs(afterMs) ?? 0 };
 }
 
-/** How people are shown the end that this move was. In SQL: `belfry.attempt_outcome`. Which job of a lost batch was the cause is not known, so each is LOST. */
+/** What the end of an attempt is called, by the move that ended it. In SQL: `belfry.attempt_outcome`. Which job of a lost batch was the cause is not known, so each is LOST. */
 export function attemptOutcomeOf({
   to,
   reason,

@@ -1,3 +1,4 @@
+import type { Json } from "../machine/job.ts";
 import type { PoolClient } from "pg";
 import { postgresLimits } from "./postgres-limits.ts";
 import type { CallerTx } from "../machine/transaction.ts";
@@ -94,5 +95,5 @@ export const columns = <T>(rows: readonly T[], ...fields: readonly (keyof T)[]):
 
 /** JSON escapes it, so payloads travel as one text with it between them: an array quotes each a second time. */
 const unitSeparator = "\u001F";
-export const payloadTexts = (jobs: readonly { readonly payload: unknown }[]): string =>
+export const payloadTexts = (jobs: readonly { readonly payload: Json }[]): string =>
   jobs.map(({ payload }) => JSON.stringify(payload)).join(unitSeparator);

@@ -116,10 +116,10 @@ export async function claimBatch(
   }
 }
 
-/** Never rejects: the next pass does what fails here. */
+/** Never rejects: a later pass does what fails here. */
 async function replace({ ports, registry }: WorkerScope, claimed: readonly Claimed[]): Promise<void> {
   await replaceEarlier(ports, registry, claimed).catch((error: unknown) => {
-    ports.log.warn("what a later time replaces was not canceled; the next pass does it", { error });
+    ports.log.warn("what a later time replaces was not canceled; a later pass does it", { error });
   });
 }
 

@@ -14,7 +14,7 @@ export interface WorkerScope {
   readonly settler: Settler;
   /** Null where no kind of this process has a circuit or a retry budget. */
   readonly circuits: Circuits | null;
-  /** Of a kind of its lane. */
+  /** Whether a kind of its lane runs in batches. */
   readonly hasBatches: boolean;
   /** Paces the launches of tasks. */
   readonly launches: RateLimiter;

@@ -11,8 +11,8 @@ interface Unwritten {
 }
 
 /**
- * Repeats a write that failed while the store is away, until the invocation ends, so that an outage costs no attempt. A repetition
- * changes nothing if an earlier write succeeded, or if another worker has the job. `first`: its error.
+ * A write failed with `first`: repeats it while the store is away, until the invocation ends, so that an outage costs no attempt. A
+ * repetition changes nothing if an earlier write succeeded, or if another worker has the job.
  */
 export async function writeWhileAway(
   ports: WritingPorts,

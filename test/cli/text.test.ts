@@ -25,7 +25,7 @@ test("every table fits a terminal of 80 columns, keeps the names whole and says 
   const head = ["ID", "STATUS", "NEXT", "LAST", "WHEN", "ZONE", "RUNS", "APP"];
   const drawn = narrow.table(head, [
     [id, "on", "in 3h 20m", "succeeded", "*/10 8-23 * * *", "Asia/Seoul", id, "quiz"],
-    ["매일 퀴즈", "o\u0302n", "", "", "", "", "", ""],
+    ["매일 퀴즈", "o\u0302n", "⚠️", "हिन्दी", "", "", "", ""],
   ]);
   expect(drawn).toContain(id);
   expect(drawn).toMatch(/no room for .*RUNS, APP/);

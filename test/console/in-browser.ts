@@ -21,26 +21,22 @@ export interface ConsoleInBrowser {
   at(path: string): string;
 }
 
-/** One of each for all files of a process, with which it ends: each page has a context of its own. */
-let kept: ReturnType<typeof openBrowser> | null = null;
-let bundled: ReturnType<typeof bundleConsole> | null = null;
-
 /** Tests that need a browser; on a machine that cannot run one they are skipped, and the reason is printed. */
 export async function describeInBrowser(
   name: string,
   tests: (its: ConsoleInBrowser) => void,
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const opened = await (Object.keys(env).length === 0 ? (kept ??= openBrowser()) : openBrowser(env));
+  const opened = await openBrowser(env);
   if (typeof opened === "string") console.warn(`skipped, no browser runs here: ${opened}`);
   describe.skipIf(typeof opened === "string")(`in a browser: ${name}`, () => {
     const { browser, close } = opened as TestBrowser;
     let api: ServedConsole;
     beforeAll(async () => {
-      api = await serveConsole(await (bundled ??= bundleConsole()));
+      api = await serveConsole(await bundleConsole());
     });
     afterAll(async () => {
-      if (Object.keys(env).length > 0) await close();
+      await close();
       await api.stop();
     });
     const at = (path: string): string => `${api.url}/console${path}`;

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { defineJob, definitionOf } from "../../src/define/define-job.ts";
 import { InvalidPayload } from "../../src/define/errors.ts";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
-import { newJob, slotGroupsOf } from "../../src/define/new-job.ts";
+import { newJob } from "../../src/define/new-job.ts";
 import { canonical, checkedJson } from "../../src/define/payload.ts";
 
 describe("the canonical text of an input", () => {
@@ -169,10 +169,10 @@ describe("a new job", () => {
 
   test("a cap is a group that holds, a lock a group of one that skips", () => {
     const both = defineJob({ id: "both", concurrency: 5, lock: { name: "ledger" }, run: () => {} });
-    expect(slotGroupsOf(definitionOf(both))).toEqual([
+    expect(definitionOf(both).slotGroups).toEqual([
       { key: "cap:both", size: 5, onRefusal: "hold", reason: "slot" },
       { key: "lock:ledger", size: 1, onRefusal: "skip", reason: "lock-held" },
     ]);
-    expect(slotGroupsOf(mail)).toEqual([]);
+    expect(mail.slotGroups).toEqual([]);
   });
 });

@@ -43,15 +43,18 @@ async function runAll(ports: World, over: Partial<PassOptions> = {}): Promise<Pa
 }
 
 test.each([
-  [defineJob({ id: "plain", run: () => {} }), ["circuits", "turns"]],
-  [defineJob({ id: "circuit", circuit: { on: "*" }, run: () => {} }), ["turns"]],
-  [defineJob({ id: "budget", retry: { maxAttempts: 3, budget: 0.1 }, run: () => {} }), ["turns"]],
-  [defineJob({ id: "fair", fairness: { key: () => "ada" }, run: () => {} }), ["circuits"]],
-])("a pass that finds nothing rests what no definition asks for: $0.id", async (job, resting) => {
-  const rests = new Map<string, number>();
-  await pass(world(), registryFor(job), { stage: "test", signal: new AbortController().signal, rests });
-  expect([...rests.keys()].filter((step) => /^(circuits|turns)$/.test(step)).toSorted()).toEqual(resting);
-});
+  [defineJob({ id: "plain", run: () => {} }), ["circuits", "replace", "turns"]],
+  [defineJob({ id: "circuit", circuit: { on: "*" }, run: () => {} }), ["replace", "turns"]],
+  [defineJob({ id: "budget", retry: { maxAttempts: 3, budget: 0.1 }, run: () => {} }), ["replace", "turns"]],
+  [defineJob({ id: "fair", fairness: { key: () => "ada" }, run: () => {} }), ["circuits", "replace"]],
+])(
+  "a pass that finds nothing rests what no definition asks for, and what only a crash leaves: $0.id",
+  async (job, resting) => {
+    const rests = new Map<string, number>();
+    await pass(world(), registryFor(job), { stage: "test", signal: new AbortController().signal, rests });
+    expect([...rests.keys()].filter((step) => /^(circuits|replace|turns)$/.test(step)).toSorted()).toEqual(resting);
+  },
+);
 
 describe("one scheduler task", () => {
   test("repeats passes until its time is over, then gives the lock back", async () => {

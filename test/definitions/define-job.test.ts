@@ -2,7 +2,6 @@ import { afterEach, expect, test, describe } from "vitest";
 import { z } from "zod";
 import type { Job } from "../../src/define/context.ts";
 import { defineJob, definitionOf } from "../../src/define/define-job.ts";
-import { slotGroupsOf } from "../../src/define/new-job.ts";
 import { bindClient } from "../../src/machine/client.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import { describe as line } from "../../src/define/problem.ts";
@@ -222,7 +221,7 @@ describe("a job's limits", () => {
   ])("of a rate: of %d a second %d may start at once, each slot again after %d ms", (limit, size, windowMs) => {
     const definition = definitionWith({ rate: { limit, per: "1s" } });
     expect(definition.problems).toEqual([]);
-    expect(slotGroupsOf(definition)).toMatchObject([{ key: "rate:a", size, windowMs }]);
+    expect(definition.slotGroups).toMatchObject([{ key: "rate:a", size, windowMs }]);
   });
 
   test("are waited by: base and cap, or one's own function up to the longest delay", () => {

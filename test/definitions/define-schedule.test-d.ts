@@ -30,6 +30,7 @@ const schedules = [
 ];
 defineApp({ name: "ok", schedules });
 export const ownSchedule = <I>(options: ScheduleOptions<I>): unknown => defineSchedule(options);
+export const named = defineSchedule<void>({ id: "named", every: "1h", run: sweep });
 
 // @ts-expect-error a four-field cron
 defineSchedule({ id: "a", cron: "* * * *", timezone: "UTC", run: sweep });

@@ -3,7 +3,7 @@ import { checkApps } from "../../src/define/check.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineJob, definitionOf } from "../../src/define/define-job.ts";
 import { defineLimit, type Limit } from "../../src/define/limit.ts";
-import { slotGroupsOf, slotKeysFor } from "../../src/define/new-job.ts";
+import { slotKeysFor } from "../../src/define/new-job.ts";
 import { describe as line } from "../../src/define/problem.ts";
 
 const rate = { limit: 100, per: "1s" } as const;
@@ -55,7 +55,7 @@ test("a job has at most four units with those of its limits", () => {
 
 test("jobs that name a limit need the same units, by key those of their payload", () => {
   const use = { limit: tenants, key: (payload: unknown) => String(payload) };
-  expect(slotGroupsOf(definitionOf(jobWith([stripe])))).toEqual([
+  expect(definitionOf(jobWith([stripe])).slotGroups).toEqual([
     { key: "cap:@stripe", size: 10, onRefusal: "hold", reason: "slot" },
     { key: "rate:@stripe", size: 100, windowMs: 1_000, onRefusal: "hold", reason: "slot" },
   ]);

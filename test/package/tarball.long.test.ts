@@ -131,6 +131,14 @@ test("create-belfry adds to a project what it does not have, and says what is le
   expect(within.said).toContain('new Belfry(this, "Belfry", { stage: "prod" });');
 });
 
+test("a project that create-belfry makes on this Node brings none of its own", () => {
+  const folder = mkdtempSync(join(out, "new-"));
+  execFileSync(process.execPath, [join(packages["create-belfry"], "index.mjs"), "shop"], { cwd: folder });
+  const made = JSON.parse(readFileSync(join(folder, "shop/package.json"), "utf8")) as Record<string, unknown>;
+  expect([made["name"], made["optionalDependencies"]]).toEqual(["shop", undefined]);
+  expect(made).toHaveProperty(["dependencies", "belfry"]);
+});
+
 /** A file of this repository, as a message or a path would name it; a comment may. */
 const ownSource = /^(?!\s*(\/?\*|\/\/)).*["'`][^"'`]*\b(src|infra|functions|scheduler-task)\/[\w/-]+\.ts\b/m;
 

@@ -122,7 +122,9 @@ test("a job that fails or ends late misses, as one that a later time replaced; w
   expect(await standing()).toEqual([[4, 3]]);
   await change("update belfry.run set canceled_by = 'ada'");
   expect(await standing()).toEqual([[3, 2]]);
-  await change("update belfry.job set slot_keys = array['backfill:closing'] where id = (select min(id) from belfry.job)");
+  await change(
+    "update belfry.job set slot_keys = array['backfill:closing'] where id = (select min(id) from belfry.job)",
+  );
   expect(await standing()).toEqual([[2, 1]]);
 });
 

@@ -56,7 +56,8 @@ async function protocol() {
     ]);
     return { createMcpHandler, serveStdio, mcpServer };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    if (!(error instanceof Error && /^Cannot find (package|module) '@modelcontextprotocol\//.test(error.message)))
+      throw error;
     const fix = "npm install -D @modelcontextprotocol/server@2";
     throw new CliError(exitCodes.failure, "no-protocol", `this command needs a package: ${fix}`);
   }

@@ -8,5 +8,6 @@ const afterMs = 10_000;
 export function collectOnce(): void {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
+  setFlagsFromString("--no-expose-gc");
   setTimeout(collect, afterMs).unref();
 }
