@@ -15,20 +15,20 @@ export function renewalsContract(open: OpenStore): void {
   describe("a resume by a newer definition", () => {
     const at = eachTest(open);
     const bench = async (tasks: readonly NewTask[] = first) => {
-      const { store } = at();
+      const { store, advance } = at();
       const made = await workbench(store, { tasks });
       const renew = async (newer: readonly NewTask[]) => {
-        const run = aRun({ tasks: newer, version: 4, shape: "s4" });
+        const run = aRun({ tasks: newer, version: 4, shape: "s4", retentionMs: 60_000 });
         const resumed = await store.resumeRun(made.runId, { newer: run, caller: "ada" });
         made.take(resumed.aftermath.outbox);
         made.take(await store.relay({ limit: 10 }));
         return resumed;
       };
-      return { store, ...made, renew };
+      return { store, advance, ...made, renew };
     };
 
     test("keeps what succeeded, runs what failed, adds what is new and skips what is gone", async () => {
-      const { store, runId, end, renew, states } = await bench();
+      const { store, advance, runId, end, renew, states } = await bench();
       await end("load");
       await end("bill", failed);
       const job = aJob({ kind: "settlement.task", payload: { to: 2 }, maxAttempts: 9 });
@@ -56,6 +56,9 @@ export function renewalsContract(open: OpenStore): void {
       await end("bill");
       await end("report");
       expect(await store.run(runId)).toMatchObject({ state: "DONE", ok: 4, skipped: 1, failed: 0 });
+      await advance(2 * 60_000);
+      await store.prune({ limit: 10 });
+      expect(await store.run(runId)).toBeNull();
     });
 
     test("changes what still waits in a run that is going, and brings a removed task back", async () => {
