@@ -40,7 +40,9 @@ process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
   if (Number(process.versions.node.split(".")[0]) < 24) {
-    console.error(`error: Belfry needs Node 24 and this is ${process.version}: use npm start, which brings its own`);
+    console.error(
+      `error: Belfry needs Node 24 and this is ${process.version}: npm install --save-optional node-${process.platform}-${process.arch}@24, then npm start`,
+    );
     return exitCodes.usage;
   }
   const options = readArguments(args);

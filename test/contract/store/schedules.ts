@@ -216,10 +216,10 @@ function moving(at: At): void {
       aftermath: { outbox },
     } = await store.plan(plans);
     expect(occurrences).toBe(2);
-    expect(outbox.map(({ lane, messages }) => [lane, messages.length]).toSorted()).toEqual([
-      ["default", 1],
-      ["slow", 1],
-    ]);
+    expect(Object.fromEntries(outbox.map(({ lane, messages }) => [lane, messages.length]))).toEqual({
+      default: 1,
+      slow: 1,
+    });
   });
 
   test("under an older fence throws FenceLost and plans nothing", async () => {
