@@ -21,7 +21,10 @@ const placeOf = (file: string): string =>
 const linked = (file: string): string =>
   readFileSync(join(docs, file), "utf8").replaceAll(/\]\(([^):#\s]+)/g, (whole, target: string) => {
     const to = posix.join(posix.dirname(file), target);
-    return files.has(to) ? `](${posix.relative(posix.dirname(placeOf(file)), placeOf(to))}` : whole;
+    if (files.has(to)) return `](${posix.relative(posix.dirname(placeOf(file)), placeOf(to))}`;
+    if (to.endsWith(".md") && !to.startsWith(".."))
+      throw new Error(`docs/${file} links to ${target}, which is no page`);
+    return whole;
   });
 
 export function layOutPages(folder: string): void {

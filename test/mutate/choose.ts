@@ -19,7 +19,7 @@ const waveMsMax = [1_000];
 export interface Asking {
   readonly coverage: Pick<Coverage, "ms" | "breadth">;
   readonly found: Killers;
-  /** The watcher has tried it: its own tests would only take the time of others. */
+  /** The watcher has had its turn: its own tests would only take the time of others. */
   readonly isWatched: boolean;
   /** Beyond it no further test is asked, and the mutant has survived. */
   readonly testMsMax: number;

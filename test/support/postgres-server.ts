@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
@@ -7,6 +7,7 @@ import { migrate } from "../../src/postgres/migrate.ts";
 import { installTestClock } from "../../src/postgres/test-clock.ts";
 import { installEventCheck } from "./event-check.ts";
 import { databaseOf, runOnce } from "../../src/testing/server.ts";
+import { isAlive } from "../../src/cli/address.ts";
 import { startPostgres } from "../../src/local/services/postgres.ts";
 
 declare module "vitest" {
@@ -48,10 +49,22 @@ const memory = "/dev/shm";
 /** What the servers of one run may need at most. */
 const memoryMin = 6e9;
 
+const prefix = "belfry-test-";
+
+/** What runs that were killed have left would take memory until the machine starts again. */
+function removeLeft(): void {
+  for (const name of readdirSync(memory).filter((each) => each.startsWith(prefix))) {
+    const pid = Number.parseInt(name.slice(prefix.length), 10);
+    if (pid > 0 && !isAlive(pid)) rmSync(join(memory, name), { recursive: true, force: true });
+  }
+}
+
 /** In memory where there is much of it: a database is a copy of 600 files, 0.02 s of CPU there and 0.3 s on a disk. */
 function serverFolder(): string {
   const room = existsSync(memory) ? statfsSync(memory) : { bavail: 0, bsize: 0 };
-  const folder = mkdtempSync(join(room.bavail * room.bsize > memoryMin ? memory : tmpdir(), "belfry-test-"));
+  const isRoomy = room.bavail * room.bsize > memoryMin;
+  if (isRoomy) removeLeft();
+  const folder = mkdtempSync(join(isRoomy ? memory : tmpdir(), `${prefix}${process.pid}-`));
   // The server runs as another user where we are root.
   chmodSync(folder, 0o755);
   return folder;
