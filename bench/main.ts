@@ -26,7 +26,7 @@ ${cases.map(({ name, what }) => `  ${name.padEnd(11)} ${what}`).join("\n")}
 
 Alone, because they need databases of their own: about four, ten and two minutes on two idle cores, and an hour for soak.
 
-  growth      pages of every statement, route, list and screen at N and 10 N of all that is kept; above 1.3 x it fails
+  growth      pages of every statement, route and screen at N and 10 N of all that is kept; above 1.3 x it fails
   peers       graphile-worker and pg-boss on the same server in turns: rates, pick-up, CPU, WAL, bytes kept
   cost        WAL, CPU, statements, time of connections, SQS calls, log and bytes kept a job, by kind of work: docs/scale.md
   soak        enqueues and works 10,000,000 jobs while as many leave: sizes, dead rows, WAL and times after each 100,000
@@ -160,16 +160,8 @@ function parse(args: readonly string[]) {
     const isWhole = Number.isInteger((jobs * size) / jobsAMark) && jobs > 0;
     if (alone === "soak" && !isWhole)
       return { problem: `--jobs "${jobs}" times --size "${size}": must be hundred thousands above 0` };
-    return {
-      help: values.help === true,
-      json: values.json === true,
-      minutes,
-      size,
-      jobs,
-      chosen,
-      against,
-      alone,
-    };
+    const { help: isHelp = false, json = false } = values;
+    return { help: isHelp, json, minutes, size, jobs, chosen, against, alone };
   } catch (error) {
     return { problem: `${error instanceof Error ? error.message : String(error)}: see --help` };
   }

@@ -12,70 +12,58 @@ const frameMsMax = 50;
  * shows the first, and the second is shown by a page that scrolls as far and draws nothing.
  */
 export async function page(): Promise<readonly Figure[]> {
-  const opened = await openBrowser();
-  if (typeof opened === "string") throw new Error(`no browser runs here: ${opened}`);
+  const chromium = await openBrowser();
+  if (typeof chromium === "string") throw new Error(`no browser runs here: ${chromium}`);
   const server = await serveConsole();
   try {
-    const list = await openPage(opened.browser, server.url);
-    const roof = await openPage(opened.browser, server.url);
+    const list = await openPage(chromium.browser, server.url);
+    const roof = await openPage(chromium.browser, server.url);
     await roof.page.goto(`${server.url}/roof`);
     const figures = [
       ...(await opening(list.page, server.url)),
-      ...(await busiestWhileOpened(opened.browser, list.page, server.url)),
-      ...(await scrolling(opened.browser, { list: list.page, roof: roof.page, url: server.url })),
+      ...(await busiestWhileOpened(chromium.browser, list.page, server.url)),
+      ...(await scrolling(chromium.browser, { list: list.page, roof: roof.page, url: server.url })),
     ];
     await list.close();
     await roof.close();
     return figures;
   } finally {
-    await opened.close();
+    await chromium.close();
     await server.close();
   }
 }
 
+const opened = [
+  { what: `list of ${schedules} schedules`, path: "/schedules", sign: ".row .square" },
+  { what: `list of ${tasks} tasks`, path: "/runs/7", sign: ".row" },
+  { what: `graph of ${tasks} tasks`, path: "/runs/7?view=graph", sign: ".group-node" },
+] as const;
+const jobsList = { what: "list of jobs", path: "/jobs", sign: ".row" } as const;
+
 async function opening(tab: Page, url: string): Promise<readonly Figure[]> {
-  const first: number[] = [];
-  const graph: number[] = [];
-  const grid: number[] = [];
-  const list: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    first.push(await timeUntil(tab, `${url}/console/jobs`, ".row"));
-    graph.push(await timeUntil(tab, `${url}/console/runs/7?view=graph`, ".group-node"));
+  const figures: Figure[] = [];
+  for (const { what, path, sign } of [...opened, jobsList]) {
+    const took: number[] = [];
+    for (let round = 0; round < rounds; round += 1) took.push(await timeUntil(tab, `${url}/console${path}`, sign));
+    figures.push(measured(`console: first of the ${what}`, "ms", took, { valueMax: 1_000 }));
   }
-  for (let round = 0; round < rounds; round += 1) {
-    grid.push(await timeUntil(tab, `${url}/console/runs/7`, ".row"));
-    list.push(await timeUntil(tab, `${url}/console/schedules`, ".row .square"));
-  }
-  return [
-    measured(`console: list of ${schedules} schedules`, "ms", list, { valueMax: 1_000 }),
-    measured(`console: list of ${tasks} tasks`, "ms", grid, { valueMax: 1_000 }),
-    measured("console: first rows of the list", "ms", first, { valueMax: 1_000 }),
-    measured(`console: graph of ${tasks} tasks`, "ms", graph, { valueMax: 1_000 }),
-  ];
+  return figures;
 }
 
 /** The longest task of the page's thread while a screen opens and, for schedules, is scrolled to its end. */
 async function busiestWhileOpened(browser: Browser, tab: Page, url: string): Promise<readonly Figure[]> {
-  const opened = async (path: string, sign: string): Promise<number> =>
-    await busiestTaskMs(browser, tab, () => timeUntil(tab, `${url}/console${path}`, sign));
+  const busy = (name: string, ms: readonly number[]): Figure =>
+    measured(`console: busiest task while ${name}`, "CPU ms", ms, { valueMax: frameMsMax });
   const figures: Figure[] = [];
-  for (const [name, path, sign] of [
-    [`list of ${schedules} schedules`, "/schedules", ".row .square"],
-    [`list of ${tasks} tasks`, "/runs/7", ".row"],
-    [`graph of ${tasks} tasks`, "/runs/7?view=graph", ".group-node"],
-  ] as const) {
+  for (const { what, path, sign } of opened) {
+    const open = (): Promise<unknown> => timeUntil(tab, `${url}/console${path}`, sign);
     const busiest: number[] = [];
-    for (let round = 0; round < rounds; round += 1) busiest.push(await opened(path, sign));
-    figures.push(
-      measured(`console: busiest task while the ${name} opens`, "CPU ms", busiest, { valueMax: frameMsMax }),
-    );
+    for (let round = 0; round < rounds; round += 1) busiest.push(await busiestTaskMs(browser, tab, open));
+    figures.push(busy(`the ${what} opens`, busiest));
   }
   await timeUntil(tab, `${url}/console/schedules`, ".row .square");
   const scrolled = await busiestTaskMs(browser, tab, () => slowestFrame(tab, schedules * 52));
-  figures.push(
-    measured("console: busiest task while schedules are scrolled", "CPU ms", [scrolled], { valueMax: frameMsMax }),
-  );
-  return figures;
+  return [...figures, busy("schedules are scrolled", [scrolled])];
 }
 
 interface Tabs {

@@ -28,11 +28,7 @@ export const cases: readonly Case[] = [
   { name: "join", what: "10,000 predecessors of one join end, without a scheduler, beside marking alone", run: join },
   { name: "fanout", what: "100,000 targets written by a fan-out, beside insert; memory", run: fanout },
   { name: "each", what: "a task of 50,000 rows between two others, beside a job, a fan-out and its then", run: each },
-  {
-    name: "schedules",
-    what: "next fire of 10,000 schedules; pages of a tick among 10,000, beside one among 100",
-    run: schedules,
-  },
+  { name: "schedules", what: "next fire of 10,000 schedules", run: schedules },
   {
     name: "ontime",
     what: "1,000 fires a minute, every second scheduler task killed: missed, doubled, lateness",

@@ -1,10 +1,7 @@
 import type { Store } from "../../src/machine/store.ts";
-import { createClient } from "../../src/run/enqueue.ts";
-import { definitionOf, defineJob } from "../../src/define/define-job.ts";
 import type { NewJob } from "../../src/machine/job.ts";
 import type { Ground } from "../ground.ts";
-import { compared, inTurns, measured, perSecond, rounds, type Figure } from "../measure.ts";
-import { portsWith } from "../ports.ts";
+import { compared, inTurns, perSecond, type Figure } from "../measure.ts";
 import { emptyTables, newJobs } from "../rows.ts";
 
 const calls = 15;
@@ -34,13 +31,8 @@ export async function insert(ground: Ground): Promise<readonly Figure[]> {
       return rate;
     },
   });
-  const whole: number[] = [];
-  for (let each = 0; each < rounds; each += 1) whole.push(await wholeEnqueue(store, each));
   client.release();
-  return [
-    compared("insert", "jobs/s", pairs, { ratioMin: 0.6 }),
-    measured("insert: client.enqueue, messages accepted at once", "jobs/s", whole, { info: true }),
-  ];
+  return [compared("insert", "jobs/s", pairs, { ratioMin: 0.6 })];
 }
 
 async function insertAll(store: Store, pages: readonly (readonly NewJob[])[]): Promise<void> {
@@ -48,14 +40,6 @@ async function insertAll(store: Store, pages: readonly (readonly NewJob[])[]): P
     const { results } = await store.insert(page);
     if (results.length !== page.length) throw new Error(`${results.length} of ${page.length} jobs were answered`);
   }
-}
-
-/** The same through the client: validation, canonical form, the outbox batch and its confirmation included. */
-async function wholeEnqueue(store: Store, round: number): Promise<number> {
-  const client = createClient(portsWith(store));
-  const definition = definitionOf(defineJob({ id: "noop", run: () => {} }));
-  const items = Array.from({ length: calls * perCall }, (_, n) => ({ payload: undefined, key: `whole-${round}-${n}` }));
-  return perSecond(items.length, async () => void (await client.enqueue(definition, items)));
 }
 
 const rawInsert = `

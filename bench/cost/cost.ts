@@ -45,35 +45,15 @@ export async function costOf(ground: Ground, work: Work, jobs: number): Promise<
   const keptBytes = ((await bytesOf(database)) - before.bytes) / done;
   await world.close();
   await database.close();
-  const a = (amount: number): number => amount / done;
-  const { walBytes, postgresUs, connectionMs, statements, nodeUs, sqsCalls, logBytes } = meter.used;
-  return {
-    work: work.name,
-    walBytes: a(walBytes),
-    postgresUs: a(postgresUs),
-    connectionMs: a(connectionMs),
-    statements: a(statements),
-    nodeUs: a(nodeUs),
-    sqsCalls: a(sqsCalls),
-    logBytes: a(logBytes),
-    keptBytes,
-  };
+  const aJob = Object.fromEntries(Object.entries(meter.used).map(([field, amount]) => [field, amount / done]));
+  return { work: work.name, ...(aJob as unknown as Used), keptBytes };
 }
 
 /** Field by field: the quickest round need not be the one with the fewest bytes. */
 export function middle(work: string, all: readonly Cost[]): Cost {
-  const of = (field: Exclude<keyof Cost, "work">): number => median(all.map((each) => each[field]));
-  return {
-    work,
-    walBytes: of("walBytes"),
-    postgresUs: of("postgresUs"),
-    connectionMs: of("connectionMs"),
-    statements: of("statements"),
-    nodeUs: of("nodeUs"),
-    sqsCalls: of("sqsCalls"),
-    logBytes: of("logBytes"),
-    keptBytes: of("keptBytes"),
-  };
+  const fields = Object.keys(all[0] ?? {}).filter((field) => field !== "work") as Exclude<keyof Cost, "work">[];
+  const medians = fields.map((field) => [field, median(all.map((each) => each[field]))]);
+  return { work, ...(Object.fromEntries(medians) as Omit<Cost, "work">) };
 }
 
 type Database = Awaited<ReturnType<Ground["database"]>>;

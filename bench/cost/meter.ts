@@ -31,15 +31,7 @@ export interface Meter {
 type Query = (this: pg.Client, ...args: unknown[]) => unknown;
 
 export function createMeter(database: Database): Meter {
-  const used: Used = {
-    walBytes: 0,
-    postgresUs: 0,
-    connectionMs: 0,
-    statements: 0,
-    nodeUs: 0,
-    sqsCalls: 0,
-    logBytes: 0,
-  };
+  const used = { walBytes: 0, postgresUs: 0, connectionMs: 0, statements: 0, nodeUs: 0, sqsCalls: 0, logBytes: 0 };
   return {
     used,
     async during(work) {

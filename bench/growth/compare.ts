@@ -5,8 +5,7 @@ export const pagesRatioMax = 1.3;
 /** Less than this is no change at all: a row may lie on the next page. */
 const sameRatioMax = 1.05;
 
-export const kinds = ["statement", "route", "command", "screen"] as const;
-export type Kind = (typeof kinds)[number];
+export type Kind = "statement" | "route" | "screen";
 
 /** What one thing cost at one size. */
 export interface Cost {
@@ -91,12 +90,7 @@ export function compare(
   };
 }
 
-const shown = ({ pages, rows, milliseconds, answered }: Cost): Shown => ({
-  pages,
-  rows,
-  milliseconds,
-  answered,
-});
+const shown = ({ pages, rows, milliseconds, answered }: Cost): Shown => ({ pages, rows, milliseconds, answered });
 
 /** Of the calls of one statement the one that grows most; calls are paired by their place where both sizes made as many. */
 export function worst(

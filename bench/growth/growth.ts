@@ -10,9 +10,9 @@ import { isElsewhere, type Plan, statementNames } from "../../test/postgres/plan
 import { tour } from "../../test/postgres/tour.ts";
 import { apiOn } from "../api-app.ts";
 import type { Ground } from "../ground.ts";
-import { compare, type Cost, costOf, type Kind, type Line, quietest, together, worst } from "./compare.ts";
+import { compare, type Cost, costOf, type Line, quietest, together, worst } from "./compare.ts";
 import { fill, units, writePastDay } from "./fill.ts";
-import { commands, placeholders, type Asked, requests, screens } from "./requests.ts";
+import { placeholders, type Asked, requests, screens } from "./requests.ts";
 import { openWorld, type World } from "./world.ts";
 
 const rounds = 3;
@@ -25,7 +25,7 @@ interface Costs {
   readonly levels: ReadonlyMap<string, number>;
 }
 
-/** Every statement, route, list and screen beside N and beside 10 N of what is kept. */
+/** Every statement, route and screen beside N and beside 10 N of what is kept. */
 export async function growth(ground: Ground, size = units): Promise<readonly Line[]> {
   const few = await measured(ground, size.few);
   const many = await measured(ground, size.many);
@@ -36,20 +36,14 @@ export async function growth(ground: Ground, size = units): Promise<readonly Lin
     const [a, b] = [costAt(few, [name]), costAt(many, [name])];
     return compare(["route", name], a, b, moreLevels);
   });
-  const lists = (kind: Kind, of: Readonly<Record<string, readonly string[]>>): readonly Line[] =>
-    Object.entries(of).map(([name, paths]) => {
-      const names = paths.map((path) => `GET ${path}`);
-      return compare([kind, name], costAt(few, names), costAt(many, names), moreLevels);
-    });
+  const shown = Object.entries(screens).map(([name, paths]) => {
+    const names = paths.map((path) => `GET ${path}`);
+    return compare(["screen", name], costAt(few, names), costAt(many, names), moreLevels);
+  });
   const statements = [...few.statements].map(([name, calls]) =>
     worst(name, calls, many.statements.get(name) ?? [], moreLevels),
   );
-  return [
-    ...statements.toSorted((a, b) => a.name.localeCompare(b.name)),
-    ...routes,
-    ...lists("command", commands),
-    ...lists("screen", screens),
-  ];
+  return [...statements.toSorted((a, b) => a.name.localeCompare(b.name)), ...routes, ...shown];
 }
 
 function costAt({ requests: known }: Costs, names: readonly string[]): Cost {

@@ -134,21 +134,6 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
   getMetrics: [get("/metrics")],
 };
 
-/** Lists of the command line, by the requests they make. */
-export const commands: Readonly<Record<string, readonly string[]>> = {
-  "jobs list": ["/jobs"],
-  "jobs list --state FAILED": ["/jobs?state=FAILED"],
-  "runs list": ["/runs"],
-  "schedules list": ["/schedule-outcomes"],
-  "schedules upcoming": ["/upcoming?hours=24"],
-  "dead-letters list": ["/dead-letters"],
-  "lanes list": ["/lanes"],
-  locks: ["/locks"],
-  workers: ["/lanes"],
-  kinds: ["/kinds"],
-  events: ["/events"],
-};
-
 /** Screens of the console, by the requests they begin with: their files in `src/console/screens`. */
 export const screens: Readonly<Record<string, readonly string[]>> = {
   overview: ["/summary?minutes=60"],

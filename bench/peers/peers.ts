@@ -88,13 +88,10 @@ interface Ring {
 
 /** One round that does not count comes before. */
 async function inTurns({ plan, empty, full, tell }: Ring): Promise<Rounds> {
-  const done: Record<ContenderName, Round[]> = {
-    roof: [],
-    belfry: [],
-    "belfry-sqs": [],
-    "graphile-worker": [],
-    "pg-boss": [],
-  };
+  const done = Object.fromEntries(contenderNames.map((name) => [name, []])) as unknown as Record<
+    ContenderName,
+    Round[]
+  >;
   for (let round = 0; round <= countedRounds; round += 1) {
     for (let turn = 0; turn < contenderNames.length; turn += 1) {
       const name = contenderNames[(turn + round) % contenderNames.length] ?? "roof";

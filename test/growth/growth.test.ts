@@ -4,11 +4,10 @@ import { createArchiveSource } from "../../src/postgres/archive-source.ts";
 import { compare, costOf, quietest } from "../../bench/growth/compare.ts";
 import { write, writePastDay } from "../../bench/growth/fill.ts";
 import { cpuUs } from "../../bench/backend-cpu.ts";
-import { commands, requests, screens } from "../../bench/growth/requests.ts";
+import { requests, screens } from "../../bench/growth/requests.ts";
 import { openWorld } from "../../bench/growth/world.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import { endpoints } from "../api/document.ts";
-import { leaves } from "../cli/planted.ts";
 import { freshDatabase } from "../support/database.ts";
 import { readEvents } from "../../src/insight/stream.ts";
 
@@ -21,14 +20,11 @@ test("every route has a line, and each of its lines asks that route", () => {
   }
 });
 
-test("every list of the command line and every screen of the console has a line of requests that are measured", () => {
-  const lists = leaves.filter((leaf) => / (list|upcoming)$|^(locks|workers|kinds|events)$/.test(leaf));
-  const measured = Object.keys(commands).map((name) => name.replace(/ --.*/, ""));
-  expect([...new Set(measured)].toSorted()).toEqual(lists.toSorted());
+test("every screen of the console has a line of requests that are measured", () => {
   const files = readdirSync(new URL("../../src/console/screens/", import.meta.url));
   expect(Object.keys(screens).toSorted()).toEqual(files.map((file) => file.replace(".tsx", "")).toSorted());
   const paths = new Set(Object.values(requests).flatMap((all) => all.map((each) => each.path)));
-  const asked = [...Object.values(commands), ...Object.values(screens)].flat();
+  const asked = Object.values(screens).flat();
   expect(asked.filter((path) => !paths.has(path))).toEqual([]);
 });
 
