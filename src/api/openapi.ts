@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { JobDefinition } from "../define/definition.ts";
 import { type Endpoint, needsBody } from "./endpoint.ts";
 import { asInput, headerParameters, type OpenApiPart, parameters } from "./parameters.ts";
-import { apiDate } from "./plain-headers.ts";
+import { apiDate } from "./guard.ts";
 import { type ProblemCode, problemCodes, statusOf } from "./problem-codes.ts";
 import { problem } from "./problem.ts";
 
