@@ -2,7 +2,7 @@
 import { contractLimits } from "../machine/contract-limits.ts";
 import { type CalendarDays, type CalendarRule, scheduleLimits, weekdayNames } from "../machine/schedule.ts";
 import { dayMs } from "../machine/units.ts";
-import { madeOnce } from "./made-once.ts";
+import { madeOnce } from "./zone.ts";
 
 export type Day = number;
 

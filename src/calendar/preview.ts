@@ -4,7 +4,7 @@ import type { NominalTime } from "./fires.ts";
 import type { Instant } from "../machine/job.ts";
 import { effectiveAt } from "../machine/schedule.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { minuteText } from "./wall-time.ts";
+import { minuteText } from "./cron.ts";
 import { timetable, type FirePattern } from "./timetable.ts";
 import { openZone, type ZoneTransition, type Zone } from "./zone.ts";
 

@@ -201,10 +201,10 @@ export interface ScheduleDefinition {
    */
   readonly spec: (stage: string, app: string) => ScheduleSpec;
   /**
-   * The payload of one occurrence.
+   * The payload of one occurrence; left out: it has none.
    * @internal
    */
-  readonly payload: (occurrence: Occurrence) => unknown;
+  readonly payload?: (occurrence: Occurrence) => unknown;
   /** @internal */
   readonly problems?: readonly Problem[];
   /** The id of the schedule that it follows. @internal */
