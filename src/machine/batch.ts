@@ -1,9 +1,7 @@
 /** How jobs of one kind and key wait for each other, to be one call of `runBatch`. */
 export interface Batched {
   readonly key: string;
-  /** Jobs of a call at most. */
   readonly max: number;
-  /** How long a job waits for others at most. */
   readonly waitMs: number;
 }
 

@@ -1,4 +1,3 @@
-/** How circuits work, beside the bounds that users meet. */
 export const circuitLimits = {
   /** What a worker knows of open circuits may be so old. */
   circuitLookMs: 1_000,

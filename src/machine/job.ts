@@ -152,12 +152,10 @@ export interface FailureDetail {
   readonly causes: readonly string[];
   /** What an outside service answered, where the error carries it as `response`. */
   readonly response: { readonly status: number; readonly body: string | null } | null;
-  /** The last lines that the handler logged. */
   readonly log: readonly LoggedLine[];
 }
 
 export interface LoggedLine {
-  /** Milliseconds since the attempt began. */
   readonly atMs: number;
   readonly level: string;
   readonly text: string;
@@ -182,13 +180,7 @@ export interface MoveView<T = Instant> {
  */
 export type AttemptOutcome = "SUCCESS" | "FAILED" | "LOST" | "CANCELED" | "RELEASED";
 
-export const attemptOutcomes = [
-  "SUCCESS",
-  "FAILED",
-  "LOST",
-  "CANCELED",
-  "RELEASED",
-] as const satisfies readonly AttemptOutcome[];
+export const attemptOutcomes = ["SUCCESS", "FAILED", "LOST", "CANCELED", "RELEASED"] as const;
 
 /** The error code of an attempt whose worker died: its message is the cause of the worker's end. */
 export const workerLost = "WORKER_LOST";
