@@ -1,5 +1,4 @@
-import type { Batched, BatchOf } from "./batch.ts";
-import type { JobId } from "./job.ts";
+import type { Batched, BatchOf, JobId } from "./job.ts";
 import type { Message, OutboxBatch } from "./outbox.ts";
 
 /** A job that goes into a call with others. */

@@ -1,4 +1,3 @@
-import type { Batched } from "./batch.ts";
 import type { State } from "./state.ts";
 import type { Turn } from "./turn.ts";
 
@@ -70,6 +69,31 @@ export interface Debounced {
   /** and so long after its first one at the latest. */
   readonly maxMs: number;
   readonly keep: Keep;
+}
+
+/** The same for all calls of a kind, as its definition says it. */
+export interface DebounceRule extends Omit<Debounced, "key"> {
+  readonly key: (payload: unknown) => string;
+}
+
+/** The payload of a burst after one more call. */
+export const keptPayload = (keep: Keep, kept: Json, next: Json): Json =>
+  keep === "last" ? next : keep === "first" ? kept : keep(kept, next);
+
+/** How jobs of one kind and key wait for each other, to be one call of `runBatch`. */
+export interface Batched {
+  readonly key: string;
+  readonly max: number;
+  readonly waitMs: number;
+}
+
+/** The same for all jobs of a kind, as its definition says it. */
+export interface BatchRule extends Omit<Batched, "key"> {
+  readonly key: (payload: unknown) => string;
+}
+
+export interface BatchOf extends Batched {
+  readonly kind: string;
 }
 
 /** A job as people and the API see it. */

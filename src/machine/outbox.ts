@@ -1,6 +1,5 @@
 /** Messages and the promise to send them. */
-import type { BatchOf } from "./batch.ts";
-import type { JobId, RunId } from "./job.ts";
+import type { BatchOf, JobId, RunId } from "./job.ts";
 import type { LeftTurns } from "./turn.ts";
 
 /** A message is a hint to claim; the row decides. */

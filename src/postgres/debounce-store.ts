@@ -1,5 +1,4 @@
-import { keptPayload } from "../machine/debounce.ts";
-import type { Debounced, JobId, Json, NewJob } from "../machine/job.ts";
+import { keptPayload, type Debounced, type JobId, type Json, type NewJob } from "../machine/job.ts";
 import type { InsertResult } from "../machine/store.ts";
 import type { Session } from "./session.ts";
 import { lockBursts, readBursts, writeBursts } from "./sql/debounce.ts";
