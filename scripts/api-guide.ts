@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import type { Endpoint } from "../src/api/endpoint.ts";
 import { tagOf, tags } from "../src/api/openapi.ts";
-import { apiDate } from "../src/api/plain-headers.ts";
+import { apiDate } from "../src/api/guard.ts";
 import { problemCodes } from "../src/api/problem-codes.ts";
 
 /** The request of an endpoint's example as a line of a shell. */

@@ -9,7 +9,6 @@ export const isInBlackout = "l.blackouts @> belfry.now() and coalesce(l.opened_u
 /** The end of the window in which lane l is, or null. */
 export const blackoutEnd = `(select upper(w) from unnest(l.blackouts) w where w @> belfry.now())`;
 
-/** In a blackout a lane starts nothing. */
 export const blackoutGate = {
   form: "lane",
   name: "blackout",

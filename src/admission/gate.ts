@@ -40,7 +40,6 @@ export interface SlotHolders {
   readonly nextAt?: Instant | null;
 }
 
-/** A job that has not started. */
 export interface WaitingView {
   readonly job: JobView;
   readonly facts: WaitingFacts;

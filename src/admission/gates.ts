@@ -38,7 +38,6 @@ type Each = (typeof list)[number];
 type ReasonOf<G> = G extends { readonly refuses: infer R } ? keyof R : never;
 type CauseOf<G> = G extends { readonly waits: { readonly cause: infer C } } ? C : never;
 
-/** The reasons of all gates. */
 export type GateReason = ReasonOf<Each>;
 export type GateCause = CauseOf<Each>;
 

@@ -3,7 +3,6 @@ import { pausePieces } from "../machine/pause.ts";
 import { piece } from "../machine/wait-texts.ts";
 import type { ClosingGate } from "./gate.ts";
 
-/** A paused lane starts nothing. */
 export const lanePauseGate = {
   form: "lane",
   name: "lane-pause",

@@ -232,7 +232,6 @@ export const nextUnit = (key: string, withinMs: string): string => `rule as mate
   ) l left join spent t on true
 )`;
 
-/** Parameters of the statement. */
 interface ReserveParameters {
   readonly limit: string;
   readonly keys: string;

@@ -7,13 +7,12 @@ import { consolePage } from "./console.ts";
 import { createAuditTrail } from "./audit-trail.ts";
 import { type Caller, localCaller } from "./caller.ts";
 import { type Endpoint, mount } from "./endpoint.ts";
-import { localOnly, sameOriginOnly } from "./guard.ts";
-import { jsonAnswer } from "./json-answer.ts";
+import { plainHeaders, refuseForeign, requestIdOf } from "./guard.ts";
+import { answerProblem, jsonAnswer } from "./json-answer.ts";
 import { openApi, servedAt } from "./openapi.ts";
 import { createMarks, shownProblem } from "./shown.ts";
 import type { ApiOptions } from "./options.ts";
-import { apiVersion, plainHeaders } from "./plain-headers.ts";
-import { answerProblem, HttpProblem, withRequestId, requestIdOf } from "./problem.ts";
+import { HttpProblem } from "./problem.ts";
 import { boundsOf } from "./scope.ts";
 import { problemOfStore } from "./store-failure.ts";
 import { jobEndpoints } from "./routes/job.ts";
@@ -52,9 +51,7 @@ export function createApi(options: ApiOptions): Hono {
   const { insight } = options;
   const { log, random } = options.ports;
   const api = new Hono();
-  api.use(withRequestId(random), plainHeaders);
-  if (options.access !== "signed") api.use(localOnly);
-  api.use(sameOriginOnly, apiVersion);
+  api.use(plainHeaders(random), refuseForeign({ isLocal: options.access !== "signed" }));
   const audit = createAuditTrail({
     write: async (rows) => void (await insight.run(writeAudits, rows)),
     key: () => stageKey(insight),
@@ -65,7 +62,8 @@ export function createApi(options: ApiOptions): Hono {
     insight,
     clock: options.ports.clock,
   });
-  const identify = options.identify ?? (() => localCaller());
+  const local = localCaller();
+  const identify = options.identify ?? (() => local);
   const describe = documents(endpoints, options);
   api.get("/openapi.json", (c) => {
     const { origin } = new URL(c.req.url);

@@ -9,7 +9,8 @@ import type { Caller } from "./caller.ts";
 import { boundsOf, outside } from "./scope.ts";
 import type { ApiOptions } from "./options.ts";
 import { shownTo } from "./shown.ts";
-import { HttpProblem, requestIdOf } from "./problem.ts";
+import { requestIdOf } from "./guard.ts";
+import { HttpProblem } from "./problem.ts";
 
 /**
  * The routes of each app that has some, below `/apps/NAME`. They share the API's guards, its roles, its audit (without the

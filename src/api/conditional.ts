@@ -67,7 +67,7 @@ export function wantedVersions(request: Request): { readonly ifVersions?: readon
 /** What is not said is any type; a weight of 0 excludes one. @throws HttpProblem 406 */
 export function checkAccept(
   { replies, streams = "application/json" }: { readonly replies: object; readonly streams?: string },
-  accept = "",
+  accept: string,
 ): void {
   const wanted = accept
     .toLowerCase()

@@ -5,14 +5,14 @@ import type { AuditTrail } from "./audit-trail.ts";
 import { readJson } from "./body.ts";
 import type { Caller, CallerRole, Identify } from "./caller.ts";
 import { checkAccept, checkConditions, readIdempotencyKey } from "./conditional.ts";
-import { inTime } from "./in-time.ts";
+import { requestIdOf } from "./guard.ts";
 import { type Answer, jsonAnswer } from "./json-answer.ts";
 import { type Marks, refuseProbe, shownTo } from "./shown.ts";
-import { HttpProblem, invalidField, requestIdOf } from "./problem.ts";
+import { HttpProblem, invalidField } from "./problem.ts";
 import type { ProblemCode } from "./problem-codes.ts";
 import { readBody, readPath, readQuery } from "./query.ts";
 import { type Bounds, boundsOf, confine, type ScopeRule } from "./scope.ts";
-import { problemOfStore, type Sent, storeDoesNotAnswer } from "./store-failure.ts";
+import { howToRepeat, problemOfStore, retryAfter, type Sent, storeDoesNotAnswer } from "./store-failure.ts";
 
 export interface RequestOf<P, Q, B> {
   readonly params: P;
@@ -111,7 +111,8 @@ export function mount(api: Hono, endpoints: readonly Endpoint[], options: MountO
 
 async function run(each: Endpoint, c: Context, options: MountOptions): Promise<Response> {
   const caller = requireRole(each.role, options.identify(c.req.raw, c.env));
-  checkAccept(each, c.req.header("accept"));
+  const accept = c.req.header("accept") ?? "*/*";
+  if (accept !== "*/*") checkAccept(each, accept);
   const isWrite = each.method !== "GET";
   const request: Received = { caller, body: isWrite ? await receive(each, c) : undefined };
   const work = isWrite ? change(each, c, request, options) : look(each, c, request, options);
@@ -121,6 +122,36 @@ async function run(each: Endpoint, c: Context, options: MountOptions): Promise<R
 function sentWith({ method, takesKey }: Endpoint, body: unknown): Sent {
   const isWrite = method !== "GET";
   return takesKey === true ? { isWrite, key: (body as { readonly key?: string }).key ?? null } : { isWrite };
+}
+
+/** So that a request is answered within 5 s also while the database stands still: most clients give up soon after. */
+const answerMsDefault = 4_500;
+
+/**
+ * The answer, or after `ms` that the database did not give one. The work goes on: a write may still happen, and says so.
+ * @throws HttpProblem 503
+ */
+async function inTime(
+  work: Promise<Response>,
+  { ms = answerMsDefault, ...sent }: Sent & { readonly ms?: number | undefined },
+): Promise<Response> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(lateProblem(ms / 1_000, sent));
+  }, ms);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function lateProblem(seconds: number, { isWrite, key }: Sent): HttpProblem {
+  const about = { ...retryAfter, cause: new Error(`no answer within ${seconds} s`) };
+  const late = `there was no answer within ${seconds} s, most likely as the database does not give one`;
+  return isWrite
+    ? new HttpProblem("outcome-unknown", `${late}: the write may happen; ${howToRepeat(key)}`, about)
+    : new HttpProblem("store-away", `${late}: nothing was changed; send it again in a few seconds`, about);
 }
 
 interface Received {
@@ -158,9 +189,10 @@ async function change(each: Endpoint, c: Context, request: Received, options: Mo
 }
 
 async function answered(answer: Answer, c: Context, caller: Caller, { marks }: MountOptions): Promise<Response> {
-  return answer instanceof Response
-    ? answer
-    : await jsonAnswer(c, { ...answer, body: await shownTo(caller, await answer.body, marks) });
+  if (answer instanceof Response) return answer;
+  const body = await answer.body;
+  const isWhole = caller.hides !== true && marks.areSealed !== true;
+  return await jsonAnswer(c, { ...answer, body: isWhole ? body : await shownTo(caller, body, marks) });
 }
 
 /** What was refused before anything was looked at changed nothing and may come in floods. */
@@ -193,8 +225,8 @@ async function read(
   { caller, body }: Received,
   { marks, registry }: MountOptions,
 ): Promise<RequestOf<never, never, never>> {
-  const filter = Object.keys((body as { filter?: object } | undefined)?.filter ?? {});
-  await refuseProbe(caller, marks, [...Object.keys(c.req.query()), ...filter]);
+  const filter = (body as { filter?: object } | undefined)?.filter ?? {};
+  if (caller.hides === true) await refuseProbe(caller, marks, Object.keys({ ...c.req.query(), ...filter }));
   const within = caller.scope === undefined ? null : boundsOf(registry, caller.scope);
   const asked: RequestOf<never, never, never> = {
     params: (each.params === undefined ? undefined : readPath(c, each.params)) as never,

@@ -3,6 +3,8 @@ import { gzip } from "node:zlib";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { etagOfRead, isHeld } from "./conditional.ts";
+import { requestIdOf } from "./guard.ts";
+import { documentOf, type HttpProblem } from "./problem.ts";
 
 /** What a handler answers: JSON with a status, or a response of its own (streams and text). */
 export type Answer = JsonAnswer | (Response & { readonly unchanged?: never });
@@ -52,4 +54,19 @@ function linkOf(c: Context, body: unknown): { readonly link?: string } {
   const query = new URL(c.req.url).searchParams;
   query.set("cursor", next);
   return { link: `<${c.req.path}?${query.toString()}>; rel="next"` };
+}
+
+type Document = ReturnType<typeof documentOf>;
+
+/** Writes the document. Only what the problem itself says leaves the process, as its caller may see it: no stack, no SQL, no cause. */
+export async function answerProblem(
+  c: Context,
+  problem: HttpProblem,
+  shown: (document: Document) => unknown = (document) => document,
+): Promise<Response> {
+  const body = await shown(documentOf(problem, requestIdOf(c.req.raw)));
+  return c.body(JSON.stringify(body), problem.status, {
+    ...problem.headers,
+    "content-type": "application/problem+json",
+  });
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { JobDefinition } from "../define/definition.ts";
 import { type Endpoint, needsBody } from "./endpoint.ts";
 import { asInput, headerParameters, type OpenApiPart, parameters } from "./parameters.ts";
-import { apiDate } from "./plain-headers.ts";
+import { apiDate } from "./guard.ts";
 import { type ProblemCode, problemCodes, statusOf } from "./problem-codes.ts";
 import { problem } from "./problem.ts";
 
@@ -189,7 +189,6 @@ export function codesOf(each: Endpoint): readonly ProblemCode[] {
   ];
 }
 
-/** Statuses whose codes are an operation's own. */
 const own: ReadonlySet<number> = new Set([404, 409, 412, 422]);
 
 /** The errors of each status, with the codes it may have; what all reads or all writes have alike is written once. */

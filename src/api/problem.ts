@@ -1,7 +1,5 @@
-import type { Context, MiddlewareHandler } from "hono";
 import type { Json } from "../machine/job.ts";
 import { type ProblemCode, problemCodes, statusOf } from "./problem-codes.ts";
-import type { Random } from "../machine/ports.ts";
 import { z } from "zod";
 
 /** One thing that is wrong with a request. `path` is the field (`payload.to`, `?limit`, `header host`). */
@@ -73,9 +71,7 @@ const titles: Readonly<Record<HttpProblem["status"], string>> = {
   503: "Not available",
 };
 
-type Document = Readonly<Record<string, unknown>>;
-
-export const documentOf = (problem: HttpProblem, requestId: string): Document => ({
+export const documentOf = (problem: HttpProblem, requestId: string): Readonly<Record<string, unknown>> => ({
   type: `urn:belfry:problem:${problem.code}`,
   title: titles[problem.status],
   status: problem.status,
@@ -85,33 +81,6 @@ export const documentOf = (problem: HttpProblem, requestId: string): Document =>
   ...(problem.issues.length > 0 ? { errors: problem.issues } : {}),
   ...problem.extra,
 });
-
-/** Writes the document. Only what the problem itself says leaves the process, as its caller may see it: no stack, no SQL, no cause. */
-export async function answerProblem(
-  c: Context,
-  problem: HttpProblem,
-  shown: (document: Document) => unknown = (document) => document,
-): Promise<Response> {
-  const body = await shown(documentOf(problem, requestIdOf(c.req.raw)));
-  return c.body(JSON.stringify(body), problem.status, {
-    ...problem.headers,
-    "content-type": "application/problem+json",
-  });
-}
-
-const ids = new WeakMap<Request, string>();
-
-/** Names the request in its answer, its audit row and its log lines. A client cannot choose it, so it forges no log line. */
-export const withRequestId =
-  (random: Random): MiddlewareHandler =>
-  async (c, next) => {
-    const id = random.id();
-    ids.set(c.req.raw, id);
-    await next();
-    c.res.headers.set("x-request-id", id);
-  };
-
-export const requestIdOf = (request: Request): string => ids.get(request) ?? "";
 
 export const problem = z
   .object({

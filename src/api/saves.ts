@@ -10,7 +10,6 @@ export type RejectedSave = NonNullable<Code["refused"]>;
 export interface ReloadStatus {
   /** Null before it is known. */
   running(): RunningCode | null;
-  /** @returns what ends it. */
   onChange(listen: () => void): () => void;
 }
 

@@ -10,6 +10,8 @@ import { HttpProblem, unknownJob, unknownRun } from "./problem.ts";
 /** What a caller with a scope may see and change, by the definitions of this release. */
 export interface Bounds {
   readonly kinds: ReadonlySet<string>;
+  /** The same, as a search for jobs. */
+  readonly search: { readonly kinds: readonly string[] };
   /** A lane that is named, or of which every kind is. */
   hasLane(name: string): boolean;
 }
@@ -24,6 +26,7 @@ export function boundsOf({ apps, jobs }: Pick<Registry, "apps" | "jobs">, scope:
   const kinds = new Set([...inside].map(({ id }) => id));
   return {
     kinds,
+    search: { kinds: [...kinds] },
     hasLane(name) {
       const own = [...jobs.values()].filter(({ lane }) => lane === name);
       return scope.lanes?.includes(name) === true || (own.length > 0 && own.every(({ id }) => kinds.has(id)));
@@ -76,13 +79,6 @@ function kindAsked({ query, body }: Confined): About {
 
 export const outside = (why: string): HttpProblem =>
   new HttpProblem("outside-scope", `you may see and change only some apps or lanes: ${why}`);
-
-/** The kinds that a caller may see; null: all. */
-export const kindsIn = (within: Bounds | null): readonly string[] | null =>
-  within === null ? null : [...within.kinds];
-
-export const searchWithin = (within: Bounds | null): { readonly kinds?: readonly string[] } =>
-  within === null ? {} : { kinds: [...within.kinds] };
 
 export function isWithin({ kind, kinds }: JobSearch, within: Bounds | null): boolean {
   if (within === null) return true;

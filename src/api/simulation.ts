@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { minuteText } from "../calendar/wall-time.ts";
+import { minuteText } from "../calendar/cron.ts";
 import { openZone } from "../calendar/zone.ts";
 import { insightLimits } from "../insight/insight-limits.ts";
 import type { Instant } from "../machine/job.ts";

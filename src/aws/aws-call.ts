@@ -19,7 +19,6 @@ export interface Aws {
 export const awsAt = (endpoint: string, region: string, account: string): Aws =>
   awsBy(() => endpoint, { endpoint, region, account });
 
-/** The real services of a region. */
 export const awsIn = (region: string, account: string): Aws =>
   awsBy((service) => (service === "iam" ? "https://iam.amazonaws.com" : `https://${service}.${region}.amazonaws.com`), {
     endpoint: null,

@@ -1,6 +1,6 @@
 import { dayMs } from "../machine/units.ts";
 import type { Instant } from "../machine/job.ts";
-import { minuteText, type WallTime, secondText } from "./wall-time.ts";
+import { minuteText, type WallTime, secondText } from "./cron.ts";
 import type { Zone } from "./zone.ts";
 import { parseDuration } from "./duration.ts";
 

@@ -2,7 +2,7 @@
 import { contractLimits } from "../machine/contract-limits.ts";
 import { type CalendarDays, type CalendarRule, scheduleLimits, weekdayNames } from "../machine/schedule.ts";
 import { dayMs } from "../machine/units.ts";
-import { madeOnce } from "./made-once.ts";
+import { madeOnce } from "./zone.ts";
 
 export type Day = number;
 
@@ -14,7 +14,6 @@ export interface DayRule {
   targetOf(day: Day): Day | null;
   /** The excluded days whose times fire on this one. */
   sourcesOf(target: Day): readonly Day[];
-  /** Whether times move at all. */
   readonly moves: boolean;
   /** The first day from this one on that is not excluded; null: there is none any more. */
   openFrom(day: Day): Day | null;

@@ -12,7 +12,7 @@ import {
   readTimes,
   settled,
 } from "./fires.ts";
-import { minuteText, type WallTime, wallTimes } from "./wall-time.ts";
+import { minuteText, type WallTime, wallTimes } from "./cron.ts";
 import type { Zone } from "./zone.ts";
 
 /** Times are moved in windows that grow, so that a caller that stops early has moved few. */

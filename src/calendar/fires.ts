@@ -2,9 +2,8 @@
  * Nominal times of a cron expression in a zone: which readings there are, and at which instants they fire.
  * The rules for gaps and overlaps are stated in docs/schedules.md.
  */
-import type { CronRule } from "./cron.ts";
+import { type CronRule, minuteText, type WallTime, wallTimes } from "./cron.ts";
 import type { Instant } from "../machine/job.ts";
-import { minuteText, type WallTime, wallTimes } from "./wall-time.ts";
 import type { GapRule, OverlapReadings } from "../machine/schedule.ts";
 import type { ZoneTransition, Zone } from "./zone.ts";
 
@@ -34,7 +33,6 @@ export interface Dst {
   readonly overlap: OverlapReadings;
 }
 
-/** The rules with `auto` resolved. */
 export interface DstRules {
   readonly gap: Exclude<GapRule, "auto">;
   readonly overlap: Exclude<OverlapReadings, "auto">;

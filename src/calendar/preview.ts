@@ -4,7 +4,7 @@ import type { NominalTime } from "./fires.ts";
 import type { Instant } from "../machine/job.ts";
 import { effectiveAt } from "../machine/schedule.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { minuteText } from "./wall-time.ts";
+import { minuteText } from "./cron.ts";
 import { timetable, type FirePattern } from "./timetable.ts";
 import { openZone, type ZoneTransition, type Zone } from "./zone.ts";
 
@@ -12,7 +12,6 @@ export interface PreviewTime {
   readonly localTime: string;
   readonly fold: 0 | 1;
   readonly instant: Instant;
-  /** When its job is due, if the schedule is spread. */
   readonly effectiveAt: Instant | null;
   readonly fires: boolean;
   /** What a clock change does to this time, or null on an ordinary day. */
@@ -23,7 +22,6 @@ export interface PreviewTime {
   readonly note: string | null;
 }
 
-/** The day of its reading is excluded. */
 export interface Exclusion {
   /** The calendar and its entry: `holidays: 2026-12-25 Christmas`. */
   readonly calendar: string;

@@ -1,7 +1,6 @@
 /** When the EventBridge rule of a schedule wakes its task. Rules are in UTC and whole minutes. */
 import { dayMs, minuteMs } from "../machine/units.ts";
-import { parseCron } from "./cron.ts";
-import { minuteText } from "./wall-time.ts";
+import { parseCron, minuteText } from "./cron.ts";
 import { formatDuration } from "./duration.ts";
 import { scheduleLimits, type ScheduleSpec } from "../machine/schedule.ts";
 import type { FirePattern } from "./timetable.ts";

@@ -1,15 +1,13 @@
 /** When a schedule fires: the nominal times of any expression, in windows, forwards and backwards. */
 import { dayMs, hourMs } from "../machine/units.ts";
-import { type CronRule, parseCron } from "./cron.ts";
+import { type CronRule, parseCron, wallTimes, secondText } from "./cron.ts";
 import { dayRule } from "./days.ts";
 import { calendarTimes } from "./excluded.ts";
 import { changeMsMax, type CronTimes, cronTimes, type NominalTime, resolveDst } from "./fires.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { Instant } from "../machine/job.ts";
-import { madeOnce } from "./made-once.ts";
-import { wallTimes, secondText } from "./wall-time.ts";
 import { effectiveAt, scheduleLimits, type ScheduleSpec } from "../machine/schedule.ts";
-import { openZone, tzVersion, type Zone } from "./zone.ts";
+import { madeOnce, openZone, tzVersion, type Zone } from "./zone.ts";
 
 /** The part of a spec that says when. `[startAt, endAt)`: a time at `startAt` counts, one at `endAt` does not. */
 export type FirePattern = Pick<

@@ -1,7 +1,6 @@
 import type { Instant } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { editDistance } from "./edit-distance.ts";
-import { madeOnce } from "./made-once.ts";
 import { scheduleLimits } from "../machine/schedule.ts";
 
 /** A change of a zone's UTC offset. `after > before` is a gap in local time, `after < before` an overlap. */
@@ -57,6 +56,16 @@ export function openZone(name: string): Zone {
 }
 
 const utc: Zone = { name: "UTC", offsetAt: () => 0, transitions: () => [] };
+
+/** What was made for a key before, or else what `make` makes. A full cache is emptied, so it stays bounded. */
+export function madeOnce<K, V extends object>(cache: Map<K, V>, max: number, key: K, make: () => V): V {
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  if (cache.size >= max) cache.clear();
+  cache.set(key, made);
+  return made;
+}
 
 /** A part of a zone's offsets. 2^33 ms are 99 days. */
 interface Chunk {

@@ -49,7 +49,6 @@ function short(value: unknown): string {
   return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }
 
-/** `1 job`, `2 jobs`. */
 export const amountOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 type Time = Output["time"];

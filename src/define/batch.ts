@@ -1,7 +1,6 @@
 import type { Duration } from "../calendar/duration.ts";
-import type { Batched, BatchRule } from "../machine/batch.ts";
+import type { Batched, BatchRule, Json } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import type { Json } from "../machine/job.ts";
 import type { BatchBody, BatchContext, BatchJob } from "./context.ts";
 import type { JobBody, JobDefinition } from "./definition.ts";
 import { PermanentError } from "./errors.ts";

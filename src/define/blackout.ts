@@ -3,7 +3,7 @@ import type { LaneBlackouts } from "../machine/lane-store.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { readTimeQuery } from "../calendar/asked-time.ts";
 import { dateOf, dayOf, dayRule } from "../calendar/days.ts";
-import { minuteText } from "../calendar/wall-time.ts";
+import { minuteText } from "../calendar/cron.ts";
 import { openZone, zoneProblem } from "../calendar/zone.ts";
 import { dayMs } from "../machine/units.ts";
 import type { AppDefinition } from "./definition.ts";

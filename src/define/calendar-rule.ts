@@ -6,13 +6,7 @@ import type { ProblemList } from "./problem.ts";
 import type { SchedulePolicies } from "./schedule-policy.ts";
 import { readChoice } from "./setting.ts";
 
-const choices = [
-  "skip",
-  "next",
-  "previous",
-  "next-business-day",
-  "previous-business-day",
-] as const satisfies readonly OnExcluded[];
+const choices: readonly OnExcluded[] = ["skip", "next", "previous", "next-business-day", "previous-business-day"];
 
 interface Given extends Pick<SchedulePolicies, "except" | "only" | "onExcluded"> {
   readonly cron?: string | undefined;

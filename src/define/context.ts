@@ -1,6 +1,5 @@
-import type { AttemptOutcome, JobId, Json, RunId } from "../machine/job.ts";
+import type { AttemptOutcome, JobId, Json, RunId, BatchRule } from "../machine/job.ts";
 import type { Duration } from "../calendar/duration.ts";
-import type { BatchRule } from "../machine/batch.ts";
 import type { Enqueued } from "../machine/client.ts";
 import type { Log, MetricUnit } from "../machine/ports.ts";
 import type { CallerTx, Tx } from "../machine/transaction.ts";

@@ -1,7 +1,6 @@
 import type { Duration } from "../calendar/duration.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import type { DebounceRule } from "../machine/debounce.ts";
-import type { Debounced, Json, Keep } from "../machine/job.ts";
+import type { DebounceRule, Debounced, Json, Keep } from "../machine/job.ts";
 import type { AppDefinition, JobDefinition } from "./definition.ts";
 import { InvalidPayload } from "./errors.ts";
 import { checkedKeyOf } from "./new-job.ts";

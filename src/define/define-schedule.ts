@@ -109,10 +109,12 @@ export function defineSchedule<I, Given extends PropertyKey = "payload" | "timez
       if (problems.found.length > 0) throw new DefinitionProblems(problems.found);
       return specFor(stage, app);
     },
-    payload: (occurrence) => (typeof plain.payload === "function" ? plain.payload(occurrence) : plain.payload),
     problems: problems.found,
     notes,
     staged: stagedSettings(plain),
+    ...(plain.payload === undefined
+      ? {}
+      : { payload: (at) => (typeof plain.payload === "function" ? plain.payload(at) : plain.payload) }),
     ...(plain.after === undefined ? {} : { after: plain.after.schedule }),
   };
 }

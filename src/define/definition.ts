@@ -5,8 +5,7 @@ import type { Rate } from "../admission/rate.ts";
 import type { TurnRule } from "../admission/turn.ts";
 import type { BatchBody, Context, SettledJob } from "./context.ts";
 import type { CircuitRule } from "../machine/circuit-store.ts";
-import type { Json, SlotGroup } from "../machine/job.ts";
-import type { DebounceRule } from "../machine/debounce.ts";
+import type { Json, SlotGroup, DebounceRule } from "../machine/job.ts";
 import type { Problem } from "./problem.ts";
 import type { TaskSize } from "../machine/launcher.ts";
 import type { Continuation, InRun, FailurePolicy, RunResult, TaskWait } from "../machine/run.ts";
@@ -201,10 +200,10 @@ export interface ScheduleDefinition {
    */
   readonly spec: (stage: string, app: string) => ScheduleSpec;
   /**
-   * The payload of one occurrence.
+   * The payload of one occurrence; left out: it has none.
    * @internal
    */
-  readonly payload: (occurrence: Occurrence) => unknown;
+  readonly payload?: (occurrence: Occurrence) => unknown;
   /** @internal */
   readonly problems?: readonly Problem[];
   /** The id of the schedule that it follows. @internal */

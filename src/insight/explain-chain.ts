@@ -1,5 +1,5 @@
 /** A chain's time in words: which time of which schedule it follows, and how that one stands. */
-import { minuteText } from "../calendar/wall-time.ts";
+import { minuteText } from "../calendar/cron.ts";
 import { openZone } from "../calendar/zone.ts";
 import { iso } from "../machine/units.ts";
 import type { Explanation, Followed } from "./explanation.ts";

@@ -6,7 +6,7 @@ import { formatDuration } from "../calendar/duration.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant, JobView } from "../machine/job.ts";
-import { minuteText, secondText } from "../calendar/wall-time.ts";
+import { minuteText, secondText } from "../calendar/cron.ts";
 import type { OccurrenceView } from "../machine/schedule.ts";
 import type { SlotHolder } from "./occurrences.ts";
 import { openZone, type Zone } from "../calendar/zone.ts";

@@ -7,7 +7,7 @@ import { explainRow, spreadText } from "./explain-row.ts";
 import type { ExplainInput, Explanation } from "./explanation.ts";
 import type { Instant } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
-import { minuteText } from "../calendar/wall-time.ts";
+import { minuteText } from "../calendar/cron.ts";
 import { effectiveAt, type OccurrenceView, scheduleLimits, type ScheduleSpec } from "../machine/schedule.ts";
 import type { ScheduleFacts } from "../machine/schedule-store.ts";
 import { timetable } from "../calendar/timetable.ts";

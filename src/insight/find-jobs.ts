@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JobId } from "../machine/job.ts";
 import { insightLimits } from "./insight-limits.ts";
-import { isFinal, type State } from "../machine/state.ts";
+import { finalStates, type State } from "../machine/state.ts";
 import { count, idText, jobId } from "./atoms.ts";
 import { findDue, type JobPage } from "./due-jobs.ts";
 import { type JobRow, job, listedMembers } from "./job.ts";
@@ -163,10 +163,12 @@ export async function findIds(
   return { ids: rows.map(({ id }) => id), next: last ?? null };
 }
 
+const ended: readonly State[] = finalStates;
+
 /** The search as JSON, with hints for the choice of the partial index that holds all jobs in these states. */
 export function searchText(search: JobSearch): string {
   const of: readonly State[] | undefined = search.states;
-  const isLive = of?.every((state) => !isFinal(state)) === true;
+  const isLive = of?.every((state) => !ended.includes(state)) === true;
   const isFailed = of?.length === 1 && of[0] === "FAILED";
   return JSON.stringify({ ...search, ...(isLive ? { live: true } : {}), ...(isFailed ? { failed: true } : {}) });
 }

@@ -4,7 +4,6 @@ import { count, time } from "./atoms.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
 const happened = {
-  /** Jobs that ended so. */
   succeeded: count,
   failed: count,
   /** Attempts that failed and are followed by another one. */

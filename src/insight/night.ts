@@ -13,7 +13,6 @@ export interface NightSearch {
   readonly from: Instant;
   readonly to: Instant;
   readonly by: (typeof nightRows)[number];
-  /** Only of these. */
   readonly kinds: readonly string[] | null;
 }
 

@@ -30,7 +30,6 @@ export type OccurrenceCountsReply = z.infer<typeof occurrenceCounts>;
 
 const ends = ["succeeded", "failed", "stopped", "open", "nothing", "unknown"] as const;
 
-/** Times in all. */
 export const countIn = (quarters: OccurrenceCountsReply["quarters"]): number =>
   quarters.reduce((sum, each) => sum + ends.reduce((own, end) => own + each[end], 0), 0);
 

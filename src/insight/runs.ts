@@ -37,7 +37,6 @@ export const run = z
     stopped: z.boolean(),
     /** The run it is a rerun of. */
     parent: idText.nullable(),
-    /** The job that started it. */
     starter: idText.nullable(),
     input: z.unknown(),
     /** Counts of jobs, always current. */
@@ -45,10 +44,8 @@ export const run = z
       total: count,
       /** May start: a message is out, or it waits for its time, a slot or the relay. */
       ready: count,
-      /** Wait for predecessors. */
       waiting: count,
       running: count,
-      /** Ended. */
       done: count,
       ok: count,
       failed: count,
@@ -70,7 +67,6 @@ export const task = z
     kind: z.string(),
     key: z.string().nullable(),
     state,
-    /** Waits for predecessors. */
     blocked: z.boolean(),
     /** SKIPPED because its branch was not taken. */
     notTaken: z.boolean(),
@@ -114,7 +110,6 @@ export interface RunFilter {
   readonly kinds?: readonly string[] | undefined;
   readonly key?: string | undefined;
   readonly states?: readonly RunState[] | undefined;
-  /** Reruns of this run. */
   readonly parent?: string | undefined;
   readonly createdFrom?: Instant | undefined;
   readonly createdTo?: Instant | undefined;

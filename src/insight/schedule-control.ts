@@ -9,7 +9,7 @@ import { slotGroupsOfSchedule } from "../schedule/install-schedules.ts";
 import type { NewPause } from "../machine/pause.ts";
 import type { Ports } from "../machine/ports.ts";
 import { describe, type Problem, ProblemList } from "../define/problem.ts";
-import { secondText } from "../calendar/wall-time.ts";
+import { secondText } from "../calendar/cron.ts";
 import type { ScheduleRow, ScheduleSpec } from "../machine/schedule.ts";
 import type { ScheduleChangeOptions, ScheduleRefusal } from "../machine/schedule-store.ts";
 import { definitionOfKind, ScheduleRefused, unknownSchedule } from "../schedule/schedule-refused.ts";

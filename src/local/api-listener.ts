@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import { apiDate } from "../api/plain-headers.ts";
+import { apiDate } from "../api/guard.ts";
 import { documentOf, HttpProblem } from "../api/problem.ts";
 import type { Random } from "../machine/ports.ts";
 

@@ -21,9 +21,10 @@ const config = readConfig(process.env, await ownProject());
 const runtime = await openRuntime(config, { role: "api" });
 await runtime.checkDatabase();
 const saves = keptSaves();
+const local = localCaller(config.stage);
 const api = createApi({
   ports: runtime.ports,
-  identify: () => localCaller(config.stage),
+  identify: () => local,
   insight: runtime.insight,
   registry: runtime.registry,
   lanes: runtime.topology.lanes,

@@ -1,12 +1,10 @@
-import type { Batched, BatchOf } from "./batch.ts";
-import type { JobId } from "./job.ts";
+import type { Batched, BatchOf, JobId } from "./job.ts";
 import type { Message, OutboxBatch } from "./outbox.ts";
 
 /** A job that goes into a call with others. */
 export interface Gathered extends Message {
   readonly kind: string;
   readonly key: string;
-  /** The first job of its call. */
   readonly of: JobId;
   /** Its caller has started it already; the others are due now, and are still to be claimed. */
   readonly isStarted: boolean;

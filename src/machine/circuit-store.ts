@@ -46,7 +46,6 @@ export interface CircuitMove {
 }
 
 export interface CircuitStore {
-  /** The names of the open ones. */
   openCircuits(): Promise<readonly string[]>;
   /** QUEUED under that generation, of a kind whose circuit is open, and not its probe -> PENDING, on hold. @returns the held ids. */
   holdForCircuits(
@@ -72,3 +71,14 @@ export interface CircuitStore {
   /** Of each closed circuit a page of held jobs may start again, the earliest due first; the next page is twice as large. @returns how many. */
   releaseForCircuits(): Promise<number>;
 }
+
+export const circuitLimits = {
+  /** What a worker knows of open circuits may be so old. */
+  circuitLookMs: 1_000,
+  /** How long a worker gathers ends before it writes them. */
+  circuitCountMs: 500,
+  /** Held jobs that a pass releases of a closed circuit, at most: it begins with 10 and doubles. */
+  circuitPageMax: 1_000,
+  /** Retries a minute that a budget lets go at least. */
+  retriesFloor: 10,
+} as const;

@@ -1,4 +1,3 @@
-import type { Batched } from "./batch.ts";
 import type { State } from "./state.ts";
 import type { Turn } from "./turn.ts";
 
@@ -70,6 +69,31 @@ export interface Debounced {
   /** and so long after its first one at the latest. */
   readonly maxMs: number;
   readonly keep: Keep;
+}
+
+/** The same for all calls of a kind, as its definition says it. */
+export interface DebounceRule extends Omit<Debounced, "key"> {
+  readonly key: (payload: unknown) => string;
+}
+
+/** The payload of a burst after one more call. */
+export const keptPayload = (keep: Keep, kept: Json, next: Json): Json =>
+  keep === "last" ? next : keep === "first" ? kept : keep(kept, next);
+
+/** How jobs of one kind and key wait for each other, to be one call of `runBatch`. */
+export interface Batched {
+  readonly key: string;
+  readonly max: number;
+  readonly waitMs: number;
+}
+
+/** The same for all jobs of a kind, as its definition says it. */
+export interface BatchRule extends Omit<Batched, "key"> {
+  readonly key: (payload: unknown) => string;
+}
+
+export interface BatchOf extends Batched {
+  readonly kind: string;
 }
 
 /** A job as people and the API see it. */
@@ -152,12 +176,10 @@ export interface FailureDetail {
   readonly causes: readonly string[];
   /** What an outside service answered, where the error carries it as `response`. */
   readonly response: { readonly status: number; readonly body: string | null } | null;
-  /** The last lines that the handler logged. */
   readonly log: readonly LoggedLine[];
 }
 
 export interface LoggedLine {
-  /** Milliseconds since the attempt began. */
   readonly atMs: number;
   readonly level: string;
   readonly text: string;
@@ -182,13 +204,7 @@ export interface MoveView<T = Instant> {
  */
 export type AttemptOutcome = "SUCCESS" | "FAILED" | "LOST" | "CANCELED" | "RELEASED";
 
-export const attemptOutcomes = [
-  "SUCCESS",
-  "FAILED",
-  "LOST",
-  "CANCELED",
-  "RELEASED",
-] as const satisfies readonly AttemptOutcome[];
+export const attemptOutcomes = ["SUCCESS", "FAILED", "LOST", "CANCELED", "RELEASED"] as const;
 
 /** The error code of an attempt whose worker died: its message is the cause of the worker's end. */
 export const workerLost = "WORKER_LOST";

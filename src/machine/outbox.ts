@@ -1,6 +1,5 @@
 /** Messages and the promise to send them. */
-import type { BatchOf } from "./batch.ts";
-import type { JobId, RunId } from "./job.ts";
+import type { BatchOf, JobId, RunId } from "./job.ts";
 import type { LeftTurns } from "./turn.ts";
 
 /** A message is a hint to claim; the row decides. */
@@ -40,7 +39,6 @@ export interface KeptBatch {
  */
 
 export interface Aftermath {
-  /** Messages that the change decided to send. */
   readonly outbox: readonly OutboxBatch[];
   /** Runs of which a job ended, or that have something to add up: resolve them. */
   readonly runs: readonly RunId[];
@@ -54,7 +52,6 @@ export interface Aftermath {
   readonly batches: readonly BatchOf[];
 }
 
-/** What several changes leave to do, as one. */
 export const mergeAftermaths = (parts: readonly Aftermath[]): Aftermath => ({
   outbox: parts.flatMap((part) => part.outbox),
   runs: [...new Set(parts.flatMap((part) => part.runs))],

@@ -61,7 +61,6 @@ export interface Objective {
   readonly overMs: number;
 }
 
-/** When the job of a nominal time is due. */
 export const effectiveAt = ({ spread }: Pick<ScheduleSpec, "spread">, nominal: Instant): Instant =>
   nominal + (spread?.offsetMs ?? 0);
 
@@ -72,7 +71,6 @@ export interface Misfire {
   readonly rule: "skip" | "latest" | "all";
   readonly maxAgeMs: number | null;
   readonly maxCount: number | null;
-  /** Milliseconds between two caught-up jobs. */
   readonly paceMs: number;
 }
 
@@ -147,13 +145,7 @@ export interface Carry {
 }
 
 export type OccurrenceOutcome = "PLANNED" | "FIRED" | "CAUGHT_UP" | "COALESCED" | "SKIPPED";
-export const occurrenceOutcomes = [
-  "PLANNED",
-  "FIRED",
-  "CAUGHT_UP",
-  "COALESCED",
-  "SKIPPED",
-] as const satisfies readonly OccurrenceOutcome[];
+export const occurrenceOutcomes = ["PLANNED", "FIRED", "CAUGHT_UP", "COALESCED", "SKIPPED"] as const;
 
 /**
  * One nominal time with its decision. `job` is null for those that never get one (COALESCED, SKIPPED by policy).

@@ -11,11 +11,10 @@ export const states = [
   "FAILED",
   "CANCELED",
   "SKIPPED",
-] as const satisfies readonly State[];
+] as const;
 
 export type State = "PENDING" | "QUEUED" | "RUNNING" | "RETRY_WAIT" | "SUCCESS" | "FAILED" | "CANCELED" | "SKIPPED";
 
-/** One allowed move. `from: null` is the insert. */
 export interface Transition {
   readonly from: State | null;
   readonly to: State;

@@ -3,7 +3,6 @@ import type { Instant, JobId, RunId } from "./job.ts";
 import type { Pause } from "./pause.ts";
 import type { RunState } from "./run.ts";
 
-/** A count that stops at a bound. */
 export interface BoundedCount {
   readonly count: number;
   readonly isMore: boolean;
@@ -25,7 +24,6 @@ export interface StartedByJob {
   readonly total: number;
 }
 
-/** A retry of dead letters in steps. */
 export interface Redrive {
   readonly id: string;
   readonly isOver: boolean;

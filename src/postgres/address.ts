@@ -1,4 +1,3 @@
-/** The address of a database, as `DATABASE_URL` gives it. */
 export interface Address {
   readonly host: string;
   readonly port: number;

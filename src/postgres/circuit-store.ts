@@ -1,5 +1,4 @@
-import { circuitLimits } from "../machine/circuit-limits.ts";
-import type { CircuitStore } from "../machine/circuit-store.ts";
+import { circuitLimits, type CircuitStore } from "../machine/circuit-store.ts";
 import type { JobId } from "../machine/job.ts";
 import { newestColumns } from "./outbox.ts";
 import type { Session } from "./session.ts";

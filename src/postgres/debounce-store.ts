@@ -1,5 +1,4 @@
-import { keptPayload } from "../machine/debounce.ts";
-import type { Debounced, JobId, Json, NewJob } from "../machine/job.ts";
+import { keptPayload, type Debounced, type JobId, type Json, type NewJob } from "../machine/job.ts";
 import type { InsertResult } from "../machine/store.ts";
 import type { Session } from "./session.ts";
 import { lockBursts, readBursts, writeBursts } from "./sql/debounce.ts";
@@ -10,7 +9,6 @@ export interface Arriving {
   readonly job: NewJob;
 }
 
-/** The calls of one key, in the order of the input. */
 interface Burst {
   readonly kind: string;
   readonly by: Debounced;

@@ -11,17 +11,7 @@ import { DatabaseError } from "./failure.ts";
 import { outboxOf } from "./outbox.ts";
 import type { DispatchedRow } from "./sql/dispatch.ts";
 import type { Session } from "./session.ts";
-import {
-  findKeys,
-  insertBatchJobs,
-  insertJobs,
-  insertKeyedJobs,
-  insertSlotJobs,
-  insertTurnJobs,
-  type InsertedRow,
-  keyColumns,
-  orderKeys,
-} from "./sql/insert.ts";
+import * as sql from "./sql/insert.ts";
 import { setLockTimeout } from "./sql/transaction.ts";
 import { arrayLiteral, columns, execute, payloadTexts, type Statement } from "./statement.ts";
 
@@ -130,7 +120,7 @@ async function insertPage(
     if (row !== undefined) takeInserted(row, open, policies.places, written);
     open = open.filter((arrived) => results[arrived.ord] === undefined);
     if (open.length === 0) return;
-    for (const found of await run(findKeys, keyColumns(open.map(({ job }) => job)))) {
+    for (const found of await run(sql.findKeys, sql.keyColumns(open.map(({ job }) => job)))) {
       const arrived = open[Number(found.ord) - 1];
       if (arrived === undefined) continue;
       results[arrived.ord] = { id: found.id as JobId, created: false, isConflict: found.conflicts };
@@ -145,14 +135,15 @@ function insertOf(
   open: readonly Arriving[],
   policies: Policies,
   { values, options }: { values: readonly unknown[]; options: InsertOptions },
-): [Statement<InsertedRow>, unknown[]] {
+): [Statement<sql.InsertedRow>, unknown[]] {
   const isSome = (is: (job: NewJob) => boolean): boolean => open.some(({ job }) => is(job));
   const turns = turnColumns(policies);
-  if (isSome(({ batch }) => batch !== undefined)) return [insertBatchJobs, [...values, ...turns, batchKeys(policies)]];
-  if (isSome(({ turn }) => turn !== undefined)) return [insertTurnJobs, [...values, ...turns]];
+  if (isSome(({ batch }) => batch !== undefined))
+    return [sql.insertBatchJobs, [...values, ...turns, batchKeys(policies)]];
+  if (isSome(({ turn }) => turn !== undefined)) return [sql.insertTurnJobs, [...values, ...turns]];
   if (options.beginsHeld === true && isSome(({ slotKeys }) => slotKeys.length > 0))
-    return [insertSlotJobs, [...values, jobsOf(policies)]];
-  return [isSome(({ key }) => key !== null) ? insertKeyedJobs : insertJobs, [...values]];
+    return [sql.insertSlotJobs, [...values, jobsOf(policies)]];
+  return [isSome(({ key }) => key !== null) ? sql.insertKeyedJobs : sql.insertJobs, [...values]];
 }
 
 /** What an insert has done so far. `dispatched`: in the order of the input. `held`: keys that jobs begin held on. */
@@ -163,7 +154,7 @@ interface Written {
 }
 
 function takeInserted(
-  { drawn, ids, delays_ms, batches, held }: InsertedRow,
+  { drawn, ids, delays_ms, batches, held }: sql.InsertedRow,
   open: readonly Arriving[],
   policies: readonly number[],
   { results, dispatched, ...written }: Written,
@@ -265,7 +256,7 @@ async function pages(run: Query, arriving: readonly Arriving[]): Promise<readonl
   const { insertRowsMax } = contractLimits;
   if (arriving.length === 0) return [];
   if (arriving.length <= insertRowsMax) return [arriving];
-  const [order] = await run(orderKeys, [arriving.map(({ job }) => job.kind), arriving.map(({ job }) => job.key)]);
+  const [order] = await run(sql.orderKeys, [arriving.map(({ job }) => job.kind), arriving.map(({ job }) => job.key)]);
   const sorted = order?.ords.split(",").flatMap((ord) => arriving[Number(ord) - 1] ?? []) ?? [];
   return Array.from({ length: Math.ceil(sorted.length / insertRowsMax) }, (_, page) =>
     sorted.slice(page * insertRowsMax, (page + 1) * insertRowsMax),

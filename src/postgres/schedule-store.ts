@@ -8,19 +8,7 @@ import { aftermathOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { cancelOpen } from "./sql/control.ts";
 import { planOccurrences } from "./sql/plan.ts";
-import {
-  findChanged,
-  findPlanned,
-  lockChanged,
-  lockInstall,
-  readChains,
-  readDue,
-  readSchedules,
-  removeSchedules,
-  takeOver,
-  withdrawPlanned,
-  writeSchedules,
-} from "./sql/schedule.ts";
+import * as sql from "./sql/schedule.ts";
 import { arrayLiteral, columns, execute } from "./statement.ts";
 import { changeInTime, withdrawOutdated } from "./prematerialized.ts";
 
@@ -31,39 +19,39 @@ export function scheduleStore(session: Session) {
       if (all.length > 0) await session.transaction((tx) => install(tx, specs, all));
     },
     async dueSchedules({ horizonMs, limit }) {
-      const rows = await session.run(readDue, [horizonMs, limit]);
+      const rows = await session.run(sql.readDue, [horizonMs, limit]);
       const schedules = rows.flatMap(({ now: _now, isRemoved, ...row }) =>
         row.id === null ? [] : [isRemoved ? { ...row, removed: true as const } : row],
       );
       return { now: rows[0]?.now ?? 0, schedules };
     },
     async chains({ ids, timesMax }) {
-      const rows = await session.run(readChains, [ids, timesMax]);
+      const rows = await session.run(sql.readChains, [ids, timesMax]);
       const chains = rows.map(({ now: _now, times, until, ...row }) => ({ row, times, until }));
       return { now: rows[0]?.now ?? 0, chains };
     },
     plan: (plans, options) => plan(session, plans, options),
     schedules: ({ after, limit = contractLimits.schedulesMax } = {}) =>
-      session.run(readSchedules, [limit, after ?? ""]),
+      session.run(sql.readSchedules, [limit, after ?? ""]),
   } satisfies Partial<Store>;
 }
 
 /** Locks only what it changes: no other installer is beside it, and people change only schedules that code has not. */
 async function install(tx: Tx, specs: readonly ScheduleSpec[], apps: readonly string[]): Promise<void> {
   const all = new Map(specs.map((spec) => [spec.id, spec]));
-  await execute(tx, lockInstall);
-  const found = (await execute(tx, findChanged, [...specColumns(specs), apps])).map((row) => row.id);
+  await execute(tx, sql.lockInstall);
+  const found = (await execute(tx, sql.findChanged, [...specColumns(specs), apps])).map((row) => row.id);
   if (found.length === 0) return;
   const wanted = found.flatMap((id) => all.get(id) ?? []);
   const texts = found.map((id) => (all.has(id) ? JSON.stringify(all.get(id)) : null));
-  const locked = await execute(tx, lockChanged, [found, texts]);
+  const locked = await execute(tx, sql.lockChanged, [found, texts]);
   const idsTo = (what: string): readonly string[] => locked.flatMap((row) => (row.what === what ? [row.id] : []));
   const dropped = idsTo("drop");
   const changed = [...dropped, ...idsTo("edit")];
   const write = async (): Promise<void> => {
-    if (dropped.length > 0) await execute(tx, removeSchedules, [dropped]);
-    await execute(tx, writeSchedules, specColumns(wanted));
-    await execute(tx, takeOver, [wanted.map((spec) => spec.id)]);
+    if (dropped.length > 0) await execute(tx, sql.removeSchedules, [dropped]);
+    await execute(tx, sql.writeSchedules, specColumns(wanted));
+    await execute(tx, sql.takeOver, [wanted.map((spec) => spec.id)]);
   };
   if (changed.length === 0) return write();
   await changeInTime(tx, changed, async () => {
@@ -83,13 +71,13 @@ export async function withdraw(
   ids: readonly string[],
   next: (id: string) => ScheduleSpec | null,
 ): Promise<void> {
-  const planned = (await execute(tx, findPlanned, [ids])).map((row) => row.id);
+  const planned = (await execute(tx, sql.findPlanned, [ids])).map((row) => row.id);
   const canceled: string[] = [];
   for (let from = 0; from < planned.length; from += runLimits.cancelRowsMax) {
     const page = planned.slice(from, from + runLimits.cancelRowsMax);
     canceled.push(...(await execute(tx, cancelOpen, [page, "withdrawn", true, null])).map((row) => row.id));
   }
-  await execute(tx, withdrawPlanned, [ids, canceled]);
+  await execute(tx, sql.withdrawPlanned, [ids, canceled]);
   await withdrawOutdated(tx, ids, next);
 }
 
@@ -126,7 +114,6 @@ function occurrenceColumns(plans: readonly PlannedSchedule[]): unknown[][] {
 
 const orNone = (job: NewJob | null): Partial<NewJob> => job ?? {};
 
-/** What the job of a time is given, but for when. */
 export const columnsOfJobs = (jobs: readonly (NewJob | null)[]): unknown[][] => [
   jobs.map((job) => job?.kind),
   jobs.map((job) => (job === null ? null : JSON.stringify(job.payload))),

@@ -1,7 +1,6 @@
 import { circuitsOf } from "../admission/circuit.ts";
 import type { Registry } from "../define/definition.ts";
-import { circuitLimits } from "../machine/circuit-limits.ts";
-import type { CircuitCount, CircuitRule } from "../machine/circuit-store.ts";
+import { circuitLimits, type CircuitCount, type CircuitRule } from "../machine/circuit-store.ts";
 import type { Outcome } from "../machine/decide.ts";
 import type { Ports } from "../machine/ports.ts";
 import type { Arrived } from "./message.ts";
@@ -100,7 +99,6 @@ function codeOf(end: AttemptEnd): string | null {
   return outcome.is === "released" || outcome.is === "postponed" ? null : outcome.code;
 }
 
-/** A step of the pass: probes, closes and releases. */
 export async function keepCircuits(
   { store, log }: Pick<Ports, "store" | "log">,
   registry: Registry,

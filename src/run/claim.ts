@@ -26,7 +26,6 @@ export interface ClaimedBatch {
 
 export interface Early {
   readonly item: Arrived;
-  /** By this worker's monotonic clock. */
   readonly dueAtMs: number;
 }
 

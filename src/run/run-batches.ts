@@ -1,6 +1,5 @@
 import { batchRuleOf, callBatch } from "../define/batch.ts";
-import type { BatchOf } from "../machine/batch.ts";
-import type { Json } from "../machine/job.ts";
+import type { BatchOf, Json } from "../machine/job.ts";
 import { noAftermath } from "../machine/outbox.ts";
 import type { Claimed } from "../machine/store.ts";
 import { afterCommit } from "./after-commit.ts";

@@ -113,9 +113,12 @@ async function jobOf(
   definition: JobDefinition,
   { registry, trace, seals }: FireOptions,
 ): Promise<NewJob> {
-  const given = row.spec.payload ?? registry.schedules.get(row.id)?.payload(occurrenceOf(row, decision));
-  const payload = checkedJson(definition.id, given);
-  const checked = await definition.check(payload);
+  const own = registry.schedules.get(row.id);
+  const given = row.spec.payload ?? own?.payload?.(occurrenceOf(row, decision)) ?? null;
+  const payload = given === null ? null : checkedJson(definition.id, given);
+  // A job that takes no payload fits its schedule, which gives it none.
+  const isNone = payload === null && definition.schema === null && own?.job === definition;
+  const checked = isNone ? none : await definition.check(payload);
   if (!checked.ok) {
     throw new Error(
       checked.issues.map((issue) => `${issue.path === "" ? "payload" : issue.path}: ${issue.message}`).join("; "),
@@ -132,6 +135,8 @@ async function jobOf(
     slotKeys: [...slotKeysFor(definition, checked.value), ...slotKeysOfFire(row, decision.isCatchUp)],
   });
 }
+
+const none = { ok: true, value: undefined } as const;
 
 /**
  * The schedule's own slot keys of one job, beside those of its definition. A caught-up job waits for its slot, whatever the

@@ -1,4 +1,3 @@
-/** Bounds of one scheduler task and of its passes. */
 export const passLimits = {
   rescueRowsMax: 500,
   rescueRoundsMax: 10,

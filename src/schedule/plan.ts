@@ -1,12 +1,11 @@
 import { decideTimes, type TimeDecision } from "./catch-up.ts";
 import type { Instant } from "../machine/job.ts";
-import { type Carry, effectiveAt, scheduleLimits, type ScheduleRow, type ScheduleSpec } from "../machine/schedule.ts";
+import { type Carry, scheduleLimits, type ScheduleRow, type ScheduleSpec } from "../machine/schedule.ts";
 import { take, timetable } from "../calendar/timetable.ts";
 import { reasons } from "../machine/reasons.ts";
 import type { ScheduleControlStore, ScheduleVersion } from "../machine/schedule-store.ts";
 import { type VersionInterval, versionIntervals } from "../calendar/version-intervals.ts";
 
-/** One schedule's decided times, before jobs are made for them. */
 export interface SchedulePlan {
   readonly decisions: readonly TimeDecision[];
   readonly decidedUntil: Instant;
@@ -41,13 +40,14 @@ export function planSchedule(row: ScheduleRow, options: SchedulePlanOptions): Sc
   const isComplete = times.length < options.timesMax;
   const decidedUntil = Math.max(after, isComplete ? horizon : (times.at(-1)?.instant ?? after));
   const { materializeBeforeMs, misfire } = spec;
+  const offsetMs = spec.spread?.offsetMs ?? 0;
   const decided = decideTimes(times, {
     table,
     misfire,
     after,
     now,
     materializeBeforeMs,
-    offsetMs: spec.spread?.offsetMs ?? 0,
+    offsetMs,
     carry: row.carry,
     isLastPage: isComplete && options.isLastVersion !== false,
   });
@@ -58,9 +58,7 @@ export function planSchedule(row: ScheduleRow, options: SchedulePlanOptions): Sc
     nextAt:
       next === null
         ? null
-        : effectiveAt(spec, next.instant) -
-          materializeBeforeMs +
-          (spec.launch === "rule" ? scheduleLimits.ruleGraceMs : 0),
+        : next.instant + offsetMs - materializeBeforeMs + (spec.launch === "rule" ? scheduleLimits.ruleGraceMs : 0),
     isComplete,
   };
 }
@@ -75,7 +73,6 @@ function horizonOf({ launch, materializeBeforeMs, spread }: ScheduleSpec, option
   return options.now + options.dispatchWindowMs + materializeBeforeMs - offsetMs;
 }
 
-/** A page of decided times, and the version that decided them. */
 export interface VersionPlan {
   /** The stored row with the version and spec that decided them. */
   readonly row: ScheduleRow;

@@ -6,12 +6,10 @@ import {
   boundsOf,
   confine,
   isWithin,
-  kindsIn,
   ofJob,
   ofRun,
   ofSchedule,
   type ScopeRule,
-  searchWithin,
 } from "../../src/api/scope.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineJob } from "../../src/define/define-job.ts";
@@ -110,9 +108,7 @@ test.each<[string, ScopeRule<never>, Given, string | null]>([
 });
 
 test("a search finds only what lies within", () => {
-  expect([kindsIn(null), kindsIn(shop)]).toEqual([null, ["pay", "mail"]]);
-  expect([searchWithin(null), searchWithin(shop)]).toEqual([{}, { kinds: ["pay", "mail"] }]);
-  expect([kindsIn(bounds({})), searchWithin(bounds({}))]).toEqual([[], { kinds: [] }]);
+  expect([shop.search, bounds({}).search]).toEqual([{ kinds: ["pay", "mail"] }, { kinds: [] }]);
   expect([{}, { kind: "pay" }, { kind: "sweep" }].map((search) => isWithin(search, null))).toEqual([true, true, true]);
   const asked = [
     {},

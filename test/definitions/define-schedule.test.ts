@@ -147,8 +147,8 @@ test("a payload is a value or computed from its occurrence", () => {
   };
   const fixed = defineSchedule({ id: "s", every: "1m", run: greet, payload: { name: "you" } });
   const computed = defineSchedule({ id: "s", every: "1m", run: greet, payload: (o) => ({ name: o.day }) });
-  expect([fixed.payload(occurrence), fixed.spec("dev", "app").payload]).toEqual([{ name: "you" }, { name: "you" }]);
-  expect([computed.payload(occurrence), computed.spec("dev", "app").payload]).toEqual([{ name: "1970-01-01" }, null]);
+  expect([fixed.payload?.(occurrence), fixed.spec("dev", "app").payload]).toEqual([{ name: "you" }, { name: "you" }]);
+  expect([computed.payload?.(occurrence), computed.spec("dev", "app").payload]).toEqual([{ name: "1970-01-01" }, null]);
 });
 
 const specOf = (options: object, stage = "dev") => schedule(options).spec(stage, "app");

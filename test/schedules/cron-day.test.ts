@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { matchingDays, parseDayOfMonth, parseDayOfWeek } from "../../src/calendar/cron-day.ts";
-import { fields } from "../../src/calendar/cron-field.ts";
+import { matchingDays, parseDayOfMonth, parseDayOfWeek, fields } from "../../src/calendar/cron-field.ts";
 
 /** What a day of a month is, counted from both of its ends. */
 interface Day {

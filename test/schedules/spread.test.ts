@@ -2,8 +2,7 @@ import { defineApp, defineFanOut, defineJob, defineSchedule } from "belfry";
 import { createTestSystem, timesOf } from "belfry/testing";
 import * as fc from "fast-check";
 import { expect, inject, test } from "vitest";
-import { parseCron } from "../../src/calendar/cron.ts";
-import { wallTimes } from "../../src/calendar/wall-time.ts";
+import { parseCron, wallTimes } from "../../src/calendar/cron.ts";
 import { offsetMsOf, smallestGapMs } from "../../src/define/spread.ts";
 import { hour, midnight } from "./spec.ts";
 

@@ -8,7 +8,7 @@ import {
   tzProblem,
   type FirePattern,
 } from "../../src/calendar/timetable.ts";
-import { secondText } from "../../src/calendar/wall-time.ts";
+import { secondText } from "../../src/calendar/cron.ts";
 
 const when = (expression: FirePattern["expression"], over: Partial<FirePattern> = {}): FirePattern => ({
   expression,

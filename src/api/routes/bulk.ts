@@ -17,7 +17,7 @@ import { insightLimits } from "../../insight/insight-limits.ts";
 import { pageOf } from "../query.ts";
 import { paceUpTo, id, limit, requestKey, text, textsOf } from "../query-fields.ts";
 import { bulk, bulkJson, bulkList, bulkPreview } from "../shape/bulk.ts";
-import { type Bounds, isWithin, ofJob, ofRun, searchWithin } from "../scope.ts";
+import { type Bounds, isWithin, ofJob, ofRun } from "../scope.ts";
 import { ofGroups, searchFields, searchOf } from "./jobs.ts";
 import { failureGroupList, readFailureGroups } from "../../insight/failure-groups.ts";
 import { oneRow } from "../../insight/sql-query.ts";
@@ -168,7 +168,7 @@ function beginner(options: ApiOptions): (asking: Asking, wanted: Wanted) => Prom
   return async (asking, { action, search: named, pace: paceMs = 0, steps, dryRun }) => {
     if (Object.keys(named).length === 0)
       throw fieldProblem("no-filter", "filter", "must name something: at least a state or a kind");
-    const search = changeable(action, { ...named, ...searchWithin(asking.within) });
+    const search = changeable(action, { ...named, ...asking.within?.search });
     const matching = async () => {
       const matched = await countMatching(options.insight, search, contractLimits.bulkCountMax);
       await refuseUnknown(options, search, matched);

@@ -5,7 +5,6 @@ import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { text } from "../query-fields.ts";
-import { kindsIn } from "../scope.ts";
 
 const day = (description: string) =>
   z.iso
@@ -48,7 +47,11 @@ export function costsEndpoint({ insight, ports, stage = "dev", lanes, registry, 
     async handle({ query: { from, to, by, kind, databaseUsd: given }, within }) {
       const now = await ports.store.now();
       try {
-        const asked = { ...costPeriod({ from, to }, now), by, kinds: kind === undefined ? kindsIn(within) : [kind] };
+        const asked = {
+          ...costPeriod({ from, to }, now),
+          by,
+          kinds: kind === undefined ? (within?.search.kinds ?? null) : [kind],
+        };
         // Its share would say how much others run.
         const priced = { ...facts, databaseUsd: within === null ? (given ?? databaseUsd) : null };
         return { status: 200, body: await costsOf(insight, { asked, facts: priced, now }) };

@@ -13,7 +13,6 @@ import { findJobs } from "../../insight/find-jobs.ts";
 import { readEvents } from "../../insight/stream.ts";
 import { states } from "../../machine/state.ts";
 import { endpoint } from "../endpoint.ts";
-import { searchWithin } from "../scope.ts";
 import { endedSource, eventSource } from "../event-source.ts";
 import { createLiveFeed } from "../live-feed.ts";
 import type { ApiOptions } from "../options.ts";
@@ -61,7 +60,7 @@ export function eventEndpoint(options: ApiOptions) {
     streams: "text/event-stream",
     message: streamMessage,
     async handle({ query: { cursor: named = null, ...query }, request, within, shown }) {
-      const filter = { ...query, ...searchWithin(within) };
+      const filter = { ...query, ...within?.search };
       const last = cursor.safeParse(request.headers.get("last-event-id")).data ?? named;
       // A HEAD has no reader, so nothing would end its stream.
       if (request.method !== "GET" || !(request.headers.get("accept") ?? "").includes("text/event-stream")) {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { schedulerLock } from "../../schedule/pass.ts";
 import { endpoint } from "../endpoint.ts";
-import { type Bounds, searchWithin } from "../scope.ts";
+import { type Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { health } from "../shape/schedule.ts";
 import { iso } from "../../machine/units.ts";
@@ -61,7 +61,7 @@ async function readHealth(options: ApiOptions, within: Bounds | null) {
   const { ports, insight, registry, version, schemaVersion, saves } = options;
   const [counts, schema, appSchemas, now, [lastPass = null], archive, removedJobs, { clockBehindMs, ...trouble }] =
     await Promise.all([
-      countAll(insight, searchWithin(within)),
+      countAll(insight, within?.search ?? {}),
       schemaVersion?.() ?? null,
       within === null ? insight.run(readAppSchemas, {}) : [],
       ports.store.now(),

@@ -4,7 +4,7 @@ import { insightLimits } from "../../insight/insight-limits.ts";
 import { type JobSearch, jobSearch, searchName, type SearchName } from "../../insight/search.ts";
 import { states } from "../../machine/state.ts";
 import { endpoint } from "../endpoint.ts";
-import { type Bounds, searchWithin } from "../scope.ts";
+import { type Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { commaTextsOf, durationUpTo, id, instant, isTrue, limit, someOf, text } from "../query-fields.ts";
 import { jobCounts, type JobCountsReply, jobList } from "../shape/job.ts";
@@ -110,11 +110,13 @@ interface AskedSearch extends z.infer<z.ZodObject<typeof searchFields>> {
   readonly [name: string]: unknown;
 }
 
+const fieldNames = Object.keys(jobSearch.unwrap().shape).map((field) => [field, searchName(field)] as const);
+
 export function searchOf(query: AskedSearch): JobSearch {
   const payload = Object.entries(query)
     .filter(([name]) => name.startsWith("payload."))
     .map(([name, value]) => ({ path: name.split(".").slice(1), value: String(value) }));
-  const named = Object.keys(jobSearch.unwrap().shape).map((field) => [field, query[searchName(field)]] as const);
+  const named = fieldNames.map(([field, name]) => [field, query[name]] as const);
   const search = [...named, ["payload", payload.length === 0 ? undefined : payload] as const];
   return Object.fromEntries(search.filter(([, value]) => value !== undefined));
 }
@@ -137,7 +139,7 @@ export const searchEndpoints = (options: ApiOptions) => [
     replies: { 200: jobCounts },
     handle: async ({ query, within }) => ({
       status: 200,
-      body: await countAll(options.insight, { ...searchOf(query), ...searchWithin(within) }),
+      body: await countAll(options.insight, { ...searchOf(query), ...within?.search }),
     }),
   }),
   endpoint("GET /jobs", {
@@ -165,7 +167,7 @@ export async function countAll(insight: ApiOptions["insight"], search: JobSearch
 
 async function list({ insight }: ApiOptions, query: z.infer<typeof jobsQuery>, within: Bounds | null) {
   const { sort, cursor = null, limit: rows } = query;
-  const search = { ...searchOf(query), ...searchWithin(within) };
+  const search = { ...searchOf(query), ...within?.search };
   const page = await findJobs(insight, { search, sort, cursor, limit: rows });
   return { jobs: [...page.jobs], nextCursor: page.cursor, complete: page.complete };
 }

@@ -6,7 +6,6 @@ import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { invalidTime } from "../problem.ts";
 import { instant } from "../query-fields.ts";
-import { kindsIn } from "../scope.ts";
 
 const nightQuery = z.strictObject({
   from: instant.optional().describe("A day before `to` without it."),
@@ -35,7 +34,7 @@ export const nightEndpoint = ({ insight, ports }: ApiOptions) =>
           "?to",
           `must lie after from, by at most ${nightHoursMax} hours; from is ${iso(since)} and to is ${iso(till)}`,
         );
-      const search = { from: since, to: till, by, kinds: kindsIn(within) };
+      const search = { from: since, to: till, by, kinds: within?.search.kinds ?? null };
       const [bars, pauses] = await Promise.all([
         insight.run(readNightBars, search),
         insight.run(readNightPauses, search),

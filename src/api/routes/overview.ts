@@ -5,7 +5,7 @@ import { insightLimits } from "../../insight/insight-limits.ts";
 import type { JobSearch } from "../../insight/search.ts";
 import { schedulerLock } from "../../schedule/pass.ts";
 import { endpoint } from "../endpoint.ts";
-import { type Bounds, kindsIn, searchWithin } from "../scope.ts";
+import { type Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { instant, maybeWhole, text, whole } from "../query-fields.ts";
 import { summary, type SummaryReply } from "../shape/overview.ts";
@@ -73,7 +73,7 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
   const { insight, ports, lanes } = options;
   const now = await ports.store.now();
   const isSeen = (lane: string | null): boolean => within === null || (lane !== null && within.hasLane(lane));
-  const failedJobs: JobSearch = { states: ["FAILED"], ...searchWithin(within) };
+  const failedJobs: JobSearch = { states: ["FAILED"], ...within?.search };
   const [{ counts, cut }, dead, failures, lastHour, pauses, seen, [pass = null], last, schedules] = await Promise.all([
     readLive(insight).then((all) => ({
       counts: all.counts.filter(({ lane }) => isSeen(lane)),
@@ -81,7 +81,7 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
     })),
     countMatching(insight, failedJobs, insightLimits.countedRowsMax),
     findJobs(insight, { ...newest, search: failedJobs }),
-    oneRow(insight, readLastHour, kindsIn(within)),
+    oneRow(insight, readLastHour, within?.search.kinds ?? null),
     insight.run(readLanes, {}),
     insight.run(readWorkers, insightLimits.workerSeenMs),
     insight.run(readPassed, schedulerLock),
@@ -131,7 +131,7 @@ async function troubledSchedules(
 ): Promise<NonNullable<SummaryReply["schedules"]>> {
   const found = async (state: "failing" | "late") => {
     const { total, isMore, schedules } = await oneRow(insight, searchSchedules, {
-      search: { state, ...searchWithin(within) },
+      search: { state, ...within?.search },
       sort: "id",
       offset: 0,
       limit: 1,
@@ -154,7 +154,7 @@ async function series(
   { minutes: back, kind, lane }: Pick<z.infer<typeof throughputQuery>, "minutes" | "kind" | "lane">,
   within: Bounds | null,
 ) {
-  const kinds = kind === undefined ? kindsIn(within) : [kind];
+  const kinds = kind === undefined ? (within?.search.kinds ?? null) : [kind];
   return { minutes: await insight.run(readMinutes, { back, kinds, lane: lane ?? null }) };
 }
 

@@ -19,7 +19,7 @@ import type { ApiOptions } from "../options.ts";
 import { HttpProblem, unknownRun } from "../problem.ts";
 import { pageOf } from "../query.ts";
 import { id, limit, requestKey, someOf, text } from "../query-fields.ts";
-import { type Bounds, ofRun, searchWithin } from "../scope.ts";
+import { type Bounds, ofRun } from "../scope.ts";
 import { bulk } from "../shape/bulk.ts";
 import { readRun, readRuns, readTasks, run, type RunRow } from "../../insight/runs.ts";
 import { searchFields } from "./jobs.ts";
@@ -141,7 +141,7 @@ function changes(options: ApiOptions) {
 
 async function list({ insight }: ApiOptions, query: z.infer<typeof runsQuery>, within: Bounds | null) {
   const { kind, state, cursor, limit: rows, ...others } = query;
-  const kinds = kind === undefined ? searchWithin(within) : { kinds: [kind] };
+  const kinds = kind === undefined ? (within?.search ?? {}) : { kinds: [kind] };
   const filter = { ...others, ...kinds, states: state, before: cursor, limit: rows + 1 };
   const page = pageOf(await insight.run(readRuns, filter), rows, ({ id: last }) => last);
   return { runs: [...page.rows], nextCursor: page.nextCursor };

@@ -5,7 +5,7 @@ import { contractLimits } from "../../machine/contract-limits.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import type { ScheduleRow } from "../../machine/schedule.ts";
 import { endpoint } from "../endpoint.ts";
-import { type Bounds, searchWithin } from "../scope.ts";
+import { type Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { text } from "../query-fields.ts";
 import { cappedOf, type Coming, loadOf, overlappingOf, type Span, typicalRunMs } from "../expected-load.ts";
@@ -52,7 +52,7 @@ async function comingUp(
   const from = await ports.store.now();
   const to = from + hours * 3_600_000;
   const coming = await insight.run(readComing, {
-    search: { app, lane, ...searchWithin(within) },
+    search: { app, lane, ...within?.search },
     limit: upcomingSchedulesMax + 1,
   });
   const asked = coming.slice(0, upcomingSchedulesMax);
@@ -62,7 +62,7 @@ async function comingUp(
   const shown = times.slice(0, upcomingTimesShown);
   const kinds =
     app === undefined ? undefined : registry.apps.find(({ name }) => name === app)?.jobs.map(({ id }) => id);
-  const bounds = searchWithin(within).kinds;
+  const bounds = within?.search.kinds;
   const [open, typical, caps, due] = await Promise.all([
     openSchedules(insight, [...new Set(shown.map(({ row }) => row.id))]),
     typicalRunMs(options, from),

@@ -4,7 +4,6 @@ import { publishLimits } from "../../insight/publish-limits.ts";
 import type { StreamEvent } from "../../insight/event-stream.ts";
 import { objectIn, jsonFetch } from "../signed-fetch.ts";
 
-/** Where a stage publishes its events. */
 export type EventSinkSettings =
   | { readonly kind: "bus"; readonly bus: string }
   /** The secrets are null where they are kept elsewhere and read at start. */

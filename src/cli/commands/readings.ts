@@ -1,10 +1,11 @@
 /** Commands of one word that show what the API answers. */
 import type { Command } from "commander";
-import type { KindReply } from "../../api/shape/kind.ts";
+import type { KindReply } from "../../api/routes/kinds.ts";
 import type { HealthReply } from "../../api/shape/schedule.ts";
 import type { LockListReply } from "../../api/shape/overview.ts";
+import { costTable } from "../../insight/cost-table.ts";
 import type { WorkerReply } from "../../insight/workers.ts";
-import { type Output, printable, type World } from "../output.ts";
+import { type Output, printable, shownCsv, type World } from "../output.ts";
 import { type Columns, readCommand, tableOf } from "../read-command.ts";
 
 export function locksCommand(world: World, out: Output): Command {
@@ -112,3 +113,22 @@ export function explainCommand(world: World, out: Output): Command {
         .join("\n"),
   });
 }
+
+export const costsCommand = (world: World, out: Output): Command =>
+  readCommand(world, out, {
+    name: "costs",
+    example: "costs --by key --from 2026-11-01 --to 2026-12-01 --csv",
+    operation: "getCosts",
+    options: { "--csv": "for a spreadsheet, instead of the table" },
+    text(answer, options) {
+      const { head, rows } = costTable(answer);
+      if (options["csv"] !== undefined) return shownCsv([head, rows], world.streams);
+      const all = `${answer.from} up to ${answer.to}, as stage ${answer.stage} would cost: ${answer.total.usd.total.toFixed(2)} USD`;
+      if (rows.length === 0) return `${all}; nothing has run`;
+      return `${out.table(
+        head.map((name) => name.toUpperCase().replace("_", " ")),
+        rows,
+      )}\n${all}`;
+    },
+    notes: ({ assumes, leftOut }) => [`an estimate: ${assumes.join("; ")}`, `left out: ${leftOut.join("; ")}`],
+  });

@@ -34,7 +34,6 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as `Idempotency-Key`: pass `ctx.effectKey("...")`, so that a repeat is recognized. */
   readonly idempotencyKey?: string;
-  /** The handler's: `ctx.signal`. */
   readonly signal: AbortSignal;
 }
 
@@ -146,7 +145,6 @@ class Patience {
   }
 }
 
-/** Before a connection is made, nothing can have been sent. */
 interface Progress {
   isConnected: boolean;
 }

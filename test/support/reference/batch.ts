@@ -1,4 +1,4 @@
-import type { BatchOf } from "../../../src/machine/batch.ts";
+import type { BatchOf } from "../../../src/machine/job.ts";
 import type { BatchStore, Gathered } from "../../../src/machine/batch-store.ts";
 import type { OutboxBatch } from "../../../src/machine/outbox.ts";
 import { runNow } from "./lanes.ts";

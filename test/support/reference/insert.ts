@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isSealed } from "../../../src/machine/seal.ts";
-import { keptPayload } from "../../../src/machine/debounce.ts";
-import type { Debounced, Json, NewJob } from "../../../src/machine/job.ts";
+import { keptPayload, type Debounced, type Json, type NewJob } from "../../../src/machine/job.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { NewTask } from "../../../src/machine/run.ts";
 import { runLimits } from "../../../src/machine/run-limits.ts";

@@ -1,9 +1,0 @@
-/** What was made for a key before, or else what `make` makes. A full cache is emptied, so it stays bounded. */
-export function madeOnce<K, V extends object>(cache: Map<K, V>, max: number, key: K, make: () => V): V {
-  const known = cache.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  if (cache.size >= max) cache.clear();
-  cache.set(key, made);
-  return made;
-}
