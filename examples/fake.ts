@@ -1,16 +1,16 @@
 /**
- * The outside targets of the examples, each a process of its own with an append-only ledger, so that what
+ * The outside targets of the examples, in a process apart and each with an append-only ledger, so that what
  * really happened can be judged without asking the system that did it.
  *
  * The contract with the process that starts them (`src/local`, after the apps' migrations):
  *
- * - run as `node <file>`; entries with `once` run to their end, one after another, when the others serve: what a seed
- *   writes may be tried at once; a non-zero exit code is a failed start;
+ * - entries with `once` run as `node <file>` to their end, one after another, when the others serve: what a seed writes may be
+ *   tried at once; a non-zero exit code is a failed start. The others begin when their file is imported, all in one process;
  * - they are given `DATABASE_URL`, `BELFRY_STAGE`, `AWS_REGION`, `AWS_ENDPOINT_URL_SQS` (and credentials) like a worker, and
  *   `FAKE_HOME`: an existing folder that outlives restarts; a ledger is `<FAKE_HOME>/<name>.jsonl`;
- * - the others listen on `HOST` (unset: 127.0.0.1) at `PORT` (unset or 0: any free port; on a restart give the port it had) and
- *   print one line `{"ready": "<name>", "env": {...}}` on stdout when they serve. That `env` (their addresses) is
- *   added to the environment of every worker and scheduler task. Later lines, and stderr, are logs;
+ * - the others listen on `HOST` (unset: 127.0.0.1) at the port that `PORTS`, a JSON object, has for their name (none: any free
+ *   port; on a restart give the port it had) and print one line `{"ready": "<name>", "env": {...}}` on stdout when they serve.
+ *   That `env` (their addresses) is added to the environment of every worker and scheduler task. Later lines, and stderr, are logs;
  * - SIGTERM makes them exit with code 0.
  */
 export interface Fake {

@@ -48,10 +48,11 @@ async function send(
   else response.write(whole.slice(0, cutAfter), () => response.destroy());
 }
 
-/** Listens on `HOST` at `PORT`, reports its addresses to its starter (`examples/fake.ts`) and stops on SIGTERM. */
+/** Listens on `HOST` at its port of `PORTS`, reports its addresses to its starter (`examples/fake.ts`) and stops on SIGTERM. */
 export function listen(name: string, server: Server, env: (place: string) => Readonly<Record<string, string>>): void {
   const host = process.env["HOST"] || "127.0.0.1";
-  server.listen(Number(process.env["PORT"] ?? 0), host, () => {
+  const ports = JSON.parse(process.env["PORTS"] || "{}") as Readonly<Record<string, number>>;
+  server.listen(ports[name] ?? 0, host, () => {
     const { port } = server.address() as AddressInfo;
     console.log(JSON.stringify({ ready: name, env: env(`${host}:${port}`) }));
   });

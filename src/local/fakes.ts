@@ -35,26 +35,28 @@ const looksMax = 240;
 const restartMs = 500;
 const stopMs = 5_000;
 
-/** @throws Error naming the fake that failed, with what it wrote last. */
+/** @throws Error naming the fakes that failed, with what they wrote last. */
 export async function startFakes(fakes: readonly Fake[], options: FakesOptions): Promise<Fakes> {
   const folder = join(options.home, "fakes");
   mkdirSync(folder, { recursive: true });
-  const env = { ...options.env, FAKE_HOME: folder };
-  const begun = fakes.filter(({ once }) => !once).map((each) => keepRunning(each, { ...options, env }));
-  const stop = async (): Promise<void> => void (await Promise.all(begun.map((each) => each.stop())));
+  const about = { ...options, env: { ...options.env, FAKE_HOME: folder } };
+  const running = keepRunning(
+    fakes.filter(({ once }) => !once),
+    about,
+  );
   try {
-    const reported = await Promise.all(begun.map((each) => each.env));
+    const env = await running.env;
     // Once the targets serve: a system that runs already then tries no row whose target is not there.
-    for (const each of fakes.filter(({ once }) => once)) await runOnce(each, { ...options, env });
-    return { env: Object.assign({}, ...reported) as Record<string, string>, stop };
+    for (const each of fakes.filter(({ once }) => once)) await runOnce(each, about);
+    return { env, stop: running.stop };
   } catch (error) {
-    await stop();
+    await running.stop();
     throw error;
   }
 }
 
 async function runOnce(fake: Fake, options: FakesOptions): Promise<void> {
-  const { child, lastLines } = startOne(fake, options, {});
+  const { child, lastLines } = startOne(fake.name, [fake], { args: [fake.file], ...options });
   const code = await new Promise<number | null>((resolve) => {
     child.once("close", resolve);
     child.once("error", () => resolve(null));
@@ -63,40 +65,32 @@ async function runOnce(fake: Fake, options: FakesOptions): Promise<void> {
 }
 
 interface Running {
-  /** Once it is ready. */
+  /** Once all are ready. */
   readonly env: Promise<Readonly<Record<string, string>>>;
   stop(): Promise<void>;
 }
 
-/** One that dies after it was ready is started again on its port: the workers know its address already. */
-function keepRunning(fake: Fake, options: FakesOptions): Running {
+/** In one process, which is small beside one for each. If it dies, it is started again on its ports: the workers know the addresses. */
+function keepRunning(fakes: readonly Fake[], options: FakesOptions): Running {
   let stopped = false;
   let child: ChildProcess | null = null;
-  const start = (port: string): Promise<Record<string, string>> => {
-    const one = startOne(fake, options, { PORT: port });
+  const start = (ports: Readonly<Record<string, number>>): Promise<Record<string, string>> => {
+    const args = ["--eval", importAll, ...fakes.map(({ file }) => file)];
+    const env = { ...options.env, PORTS: JSON.stringify(ports) };
+    const one = startOne("fakes", fakes, { ...options, args, env });
     child = one.child;
+    child.once("exit", () => {
+      if (!stopped) void wait(restartMs).then(() => (stopped ? undefined : start(ports).catch(() => {})));
+    });
     return one.ready;
   };
-  const watch = (port: string): void =>
-    void child?.once("exit", () => {
-      if (stopped) return;
-      void wait(restartMs).then(() => {
-        if (stopped) return;
-        void start(port).catch(() => {});
-        watch(port);
-      });
-    });
   const begin = async (): Promise<Record<string, string>> => {
-    const port = String(options.portOf?.(fake.name) ?? (await freePort()));
-    if (stopped) throw new Error(`${fake.name} was stopped before it began`);
-    const env = await start(port);
-    watch(port);
-    return env;
+    if (fakes.length === 0) return {};
+    const portOf = async ({ name }: Fake) => [name, options.portOf?.(name) ?? (await freePort())] as const;
+    return start(Object.fromEntries(await Promise.all(fakes.map(portOf))));
   };
-  const env = begin();
-  env.catch(() => {});
   return {
-    env,
+    env: begin(),
     async stop() {
       stopped = true;
       if (child !== null) await options.children.stop(child, stopMs);
@@ -104,27 +98,34 @@ function keepRunning(fake: Fake, options: FakesOptions): Running {
   };
 }
 
+/** Each is a module that serves as soon as it is imported. */
+const importAll = "for (const file of process.argv.slice(1)) import(file)";
+
 function startOne(
-  fake: Fake,
-  options: FakesOptions,
-  more: Readonly<Record<string, string>>,
+  name: string,
+  fakes: readonly Fake[],
+  options: FakesOptions & { readonly args: readonly string[] },
 ): { child: ChildProcess; ready: Promise<Record<string, string>>; lastLines: () => string } {
   const lines: string[] = [];
+  const waiting = new Set(fakes.map((each) => each.name));
+  const reported: Record<string, string> = {};
   const ready = Promise.withResolvers<Record<string, string>>();
   ready.promise.catch(() => {});
   const child = options.children.start({
-    name: fake.name,
-    args: [fake.file],
-    env: { ...options.env, ...more },
+    name,
+    args: options.args,
+    env: options.env,
     onLine(line, stream) {
       lines.push(line);
       if (lines.length > 20) lines.shift();
-      const env = stream === "stdout" ? readyEnv(line) : null;
-      if (env !== null) ready.resolve(env);
-      else options.onLine?.(line, stream);
+      const said = stream === "stdout" ? readyIn(line) : null;
+      if (said === null) return options.onLine?.(line, stream);
+      waiting.delete(said.ready);
+      Object.assign(reported, said.env);
+      if (waiting.size === 0) ready.resolve(reported);
     },
   });
-  const textOf = (why: string): string => `${fake.name} ${why}:\n${lines.join("\n")}`;
+  const textOf = (why: string): string => `${[...waiting].join(", ")} ${why}:\n${lines.join("\n")}`;
   const fail = (why: string): void => ready.reject(new Error(textOf(why)));
   child.once("exit", (code, signal) => fail(`ended with ${signal ?? `code ${code}`}`));
   child.once("error", (error) => fail(error.message));
@@ -155,8 +156,6 @@ function watchStart(
   }, lookMs);
 }
 
-function readyEnv(line: string): Record<string, string> | null {
-  if (!line.startsWith('{"ready"')) return null;
-  const { env } = JSON.parse(line) as { env?: Record<string, string> };
-  return env ?? {};
+function readyIn(line: string): { readonly ready: string; readonly env: Readonly<Record<string, string>> } | null {
+  return line.startsWith('{"ready"') ? JSON.parse(line) : null;
 }

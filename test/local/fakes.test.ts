@@ -27,7 +27,7 @@ async function starting(seed: string) {
   const address = `http://127.0.0.1:${port}/reports/0001.csv`;
   const fakes = [
     { name: "seed", file, once: true },
-    { name: "files", file: target, once: false },
+    { name: "batch-scheduler-files", file: target, once: false },
   ];
   return {
     address,
@@ -57,7 +57,7 @@ test("a target that never gets ready ends the start, and its siblings with it", 
   writeFileSync(still, "setInterval(() => {}, 100_000);");
   const fakes = [
     { name: "still", file: still, once: false },
-    { name: "files", file: target, once: false },
+    { name: "batch-scheduler-files", file: target, once: false },
   ];
   await expect(startFakes(fakes, { children, home, env: {}, idleMsMax: 3_000 })).rejects.toThrow(NotReady);
   expect(children.running()).toEqual([]);

@@ -1,9 +1,16 @@
 /** What `belfry-local` installs. In the package of `belfry` this file is that package's. */
-import { createRequire } from "node:module";
+import { createRequire, findPackageJSON } from "node:module";
+import { pathToFileURL } from "node:url";
 
 export { default as dynalite } from "dynalite";
 export { buildApp } from "fauxqs";
 export { SMTPServer } from "smtp-server";
+
+const fauxqs = pathToFileURL(findPackageJSON("fauxqs", import.meta.url) ?? "");
+/** Of fauxqs, in its exact version, which does not export it. */
+export const { SqsQueue } = (await import(new URL("./dist/sqs/sqsStore.js", fauxqs).href)) as {
+  SqsQueue: { prototype: { pollTimer?: NodeJS.Timeout; processTimers(): void; startPollTimerIfNeeded(): void } };
+};
 
 /** The path of a package that only belfry-local depends on. @throws Error where it is not installed. */
 export const resolveLocal = (name: string): string => createRequire(import.meta.url).resolve(name);

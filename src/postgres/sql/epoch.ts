@@ -1,4 +1,4 @@
-import { statement } from "../statement.ts";
+import { keptStatement, statement } from "../statement.ts";
 
 /** One history of events; see the table. */
 export interface Epoch {
@@ -10,7 +10,7 @@ export interface Epoch {
 }
 
 /** The newest, and whether this is still the server it began on. Locks nothing. */
-export const readEpoch = statement<Epoch & { is_here: boolean }>("epoch")(`
+export const readEpoch = keptStatement<Epoch & { is_here: boolean }>("epoch")(`
 select number, name, first_event_id, belfry.ms(began_at) as began_at, server = belfry.server() as is_here
 from belfry.epoch order by number desc limit 1`);
 

@@ -56,7 +56,7 @@ ${unhold}`);
  * As `lane-unhold`, for every lane that no gate closes: jobs of a pause that has ended by itself, that a worker put on hold just
  * after the resume, or that a resume left on hold because its process died. $1 limit. Locks: jobs in (due_at, id) order by lane, SKIP LOCKED.
  */
-export const unholdOpen = statement<{ id: string }>("lane-unhold-open")(`
+export const unholdOpen = keptStatement<{ id: string }>("lane-unhold-open")(`
 with mine as materialized (
   select j.id from belfry.lane l cross join lateral (
     select id from belfry.job where ${heldInOrder("'lane:' || l.name")} limit $1

@@ -8,7 +8,7 @@ import { outbox } from "./record.ts";
  * that it never waits and two relays share the work; then only new rows. $3 null is every lane: the planner folds it
  * away, since an unnamed statement is planned with its values.
  */
-export const relayDue = statement<DispatchedRow>("relay")(`
+export const relayDue = keptStatement<DispatchedRow>("relay")(`
 with mine as materialized (
   select id, state, due_at, null::text as reason, ${waitingKind} from belfry.job
   where held_on = '' and ${isWaiting}
@@ -92,7 +92,7 @@ select id from open where is_kept`);
  * `at` is read again under the lock; no job: a row that moves at the same time only makes a message stale. Each job is
  * looked up by its id (`limit 1` keeps it so).
  */
-export const reopenOutbox = statement<DispatchedRow>("reopen")(`
+export const reopenOutbox = keptStatement<DispatchedRow>("reopen")(`
 with sized as materialized (
   select id, sum(messages) over (order by at, id) - messages as before from (
     select id, at, cardinality(job_ids) as messages from belfry.outbox

@@ -1,5 +1,5 @@
 import { againHeld } from "../../admission/order.ts";
-import { statement } from "../statement.ts";
+import { keptStatement, statement } from "../statement.ts";
 import { putBack } from "./put-back.ts";
 
 /**
@@ -61,7 +61,7 @@ select count(*)::int as n from (
  * must also be older than $2. It looks at $4 jobs of each and $6 events at most,
  * and only when a row is old enough. $7 batches read. Locks as `requeue-empty`.
  */
-export const requeueOvertaken = statement<{ id: string }>("requeue-overtaken")(`
+export const requeueOvertaken = keptStatement<{ id: string }>("requeue-overtaken")(`
 with mark as materialized (
   select percentile_disc(0.05) within group (order by out_since) - belfry.span($5::float8) as at
   from (

@@ -1,4 +1,4 @@
-import { statement } from "../statement.ts";
+import { keptStatement, statement } from "../statement.ts";
 import type { State } from "../../machine/state.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 import { drawEvents, events, history, outbox } from "./record.ts";
@@ -20,7 +20,7 @@ export interface MovedRow extends HookRow, Omit<DispatchedRow, "resent"> {
 }
 
 /** Expired leases, oldest first. $1 limit $2 lane, or null for all. Locks nothing. */
-export const findLapsed = statement<{ id: string; until: number; ms: number }>("lease-lapsed")(`
+export const findLapsed = keptStatement<{ id: string; until: number; ms: number }>("lease-lapsed")(`
 select id, (extract(epoch from until) * 1000)::float8 as until, ms from belfry.lease
 where until < belfry.now() and ($2::text is null or lane = $2)
 order by until, id limit $1`);
@@ -33,7 +33,7 @@ order by until, id limit $1`);
  * reads that. One that no job names any more is deleted. Five kinds of move for
  * each worker: an event names one.
  */
-export const rescueLost = statement<MovedRow>("rescue")(`
+export const rescueLost = keptStatement<MovedRow>("rescue")(`
 with expired as materialized (
   select id, solo, job_ids, cause from belfry.lease
   where until < belfry.now() and ($3::text is null or lane = $3) and ($4::bigint[] is null or id = any($4::bigint[]))

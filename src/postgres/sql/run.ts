@@ -1,4 +1,4 @@
-import { keptForAnySize, statement } from "../statement.ts";
+import { keptForAnySize, keptStatement, statement } from "../statement.ts";
 import { drawEvents, events, history } from "./record.ts";
 import { firstMoves } from "./insert.ts";
 import type { DispatchedRow } from "./dispatch.ts";
@@ -156,7 +156,7 @@ export const passSlots = statement<never>("run-pass-slots")(
  * committed while the close waited for the run; a pass repeats it after a crash in between. It reads only slots that runs
  * hold. Locks: those in (key, n) order, SKIP LOCKED.
  */
-export const freePassedSlots = statement<{ key: string }>("run-free-slots")(`
+export const freePassedSlots = keptStatement<{ key: string }>("run-free-slots")(`
 with mine as materialized (
   select s.key, s.n from belfry.slot s
   where s.n > 0 and s.attempt is null and s.job_id is not null and coalesce(s.free_from <= belfry.now(), true)
@@ -184,7 +184,7 @@ select id from mine`);
  * Runs that are being canceled and have open jobs left. It reads only open runs. $1 limit $2 a kind, of which only withdrawn
  * ones are meant, or null. Locks nothing.
  */
-export const findCanceling = statement<{ id: string }>("run-canceling")(`
+export const findCanceling = keptStatement<{ id: string }>("run-canceling")(`
 select r.id from belfry.run r
 where r.state in ('RUNNING', 'CANCELING') and r.state = 'CANCELING'
   and ($2::text is null or (r.withdrawn is not null and r.kind = $2))

@@ -1,6 +1,6 @@
 import { heldInOrder, isWaiting, orderOf } from "../../admission/order.ts";
 import { reserveSlots } from "../../admission/slots.ts";
-import { keptForAnySize, keptStatement, statement } from "../statement.ts";
+import { keptForAnySize, keptStatement } from "../statement.ts";
 import { dispatchAnswer, type DispatchedRow, dispatchParts } from "./dispatch.ts";
 import { placeOf } from "./pass-place.ts";
 
@@ -31,7 +31,7 @@ from unnest((select $1::text[])) as k (key) cross join lateral (select from belf
 /**
  * The next $1 keys that held rows wait for, behind the place of the pass before, by steps in `job_wait`. Locks nothing.
  */
-export const heldKeys = statement<{ keys: string[]; behind: string }>("held-keys")(`
+export const heldKeys = keptStatement<{ keys: string[]; behind: string }>("held-keys")(`
 with recursive place as materialized (${placeOf("wake")}
 ), held as (
   (select held_on from belfry.job where ${isWaiting} and held_on > (select behind from place) and held_on < 'turn:'
