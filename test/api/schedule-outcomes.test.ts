@@ -2,9 +2,11 @@ import { expect, test } from "vitest";
 import type { ScheduleOutcomeListReply } from "../../src/api/shape/schedule-outcome.ts";
 import type { UpcomingReply } from "../../src/api/shape/upcoming.ts";
 import { insightLimits } from "../../src/insight/insight-limits.ts";
-import { openApi } from "../api/harness.ts";
-import { past } from "./past.ts";
+import { openApi } from "./harness.ts";
+import type { OccurrenceCountsReply } from "../../src/insight/occurrence-counts.ts";
+import { past } from "../console/past.ts";
 
+type Quarter = OccurrenceCountsReply["quarters"][number];
 type Opened = Awaited<ReturnType<typeof openApi>>;
 async function outcomes(opened: Opened, query = ""): Promise<ScheduleOutcomeListReply> {
   const { status, body } = await opened.call("GET", `/schedule-outcomes${query}`);
@@ -226,4 +228,26 @@ test("one schedule comes with its times when they are asked for, and many withou
   });
   expect((await outcomes(opened, "?id=ping-often")).schedules[0]).not.toHaveProperty("times");
   for (const one of (await outcomes(opened, "?include=times")).schedules) expect(one).not.toHaveProperty("times");
+});
+
+test("times are counted by quarter of an hour, with what started nothing and what came late", async () => {
+  const { call, pool } = await openApi();
+  await past(pool, "ping-often", ["SUCCESS", "SKIPPED", "FAILED", "QUEUED"]);
+  const { status, body } = await call("GET", "/schedules/ping-often/occurrences/counts?days=1");
+  const { quarters, isMore } = body as unknown as OccurrenceCountsReply;
+  const sum = (of: Exclude<keyof Quarter, "at">) => quarters.reduce((all, each) => all + (each[of] ?? 0), 0);
+  expect({ status, isMore, first: quarters[0] }).toMatchObject({
+    status: 200,
+    isMore: false,
+    first: { late: 1, latestMs: 90_000 },
+  });
+  expect((["succeeded", "nothing", "failed", "open", "unknown", "late"] as const).map(sum)).toEqual([1, 1, 1, 1, 0, 1]);
+  await pool.query("delete from belfry.job where state = 'SUCCESS'");
+  expect((await call("GET", "/schedules/ping-often/occurrences/counts")).body).toMatchObject({
+    quarters: [{ unknown: 1 }, {}, {}],
+  });
+  expect((await call("GET", "/schedules/none/occurrences/counts")).status).toBe(404);
+  expect((await call("GET", "/schedules/ping-often/occurrences/counts?days=61")).body).toMatchObject({
+    errors: [{ path: "?days" }],
+  });
 });
