@@ -45,15 +45,35 @@ test("a run goes on by the newest version of its graph, or says what does not fi
   });
 });
 
-test("the picture of a run has the run itself, and its failures with their errors", async () => {
-  const { call, store } = await openApi();
-  const tasks = [aTask("a"), aTask("b"), aTask("c", [1])];
+test("the picture of a run has the run itself, its failures with their errors, and which tasks wait for their signal", async () => {
+  const { call, store, pool } = await openApi();
+  const wait = { wait: { ms: 60_000, forSignal: true } };
+  const waiting = [
+    aTask("asked", [], wait),
+    aTask("given", [], wait),
+    aTask("later", [2], wait),
+    aTask("never", [0], wait),
+  ];
+  const tasks = [aTask("a"), aTask("b"), aTask("c", [1]), ...waiting];
   const { runId, end } = await workbench(store, { tasks });
   await end("a", failed);
+  await end("b");
+  await pool.query(`update belfry.job set started_at = finished_at - case task when 'a' then 1 else 2 end * interval '1 second'
+    where started_at is not null`);
+  await pool.query("update belfry.job set signaled_at = belfry.now() where task = 'given'");
   const { body: run } = await call("GET", `/runs/${runId}`);
   expect((await call("GET", `/runs/${runId}/map`)).body).toMatchObject({
     run,
-    edges: [[1, 2]],
+    edges: [
+      [1, 2],
+      [2, 5],
+      [0, 6],
+    ],
+    from: "2026-11-21T07:59:58.000Z",
+    started: [1_000, 0, null, null, null, null, null],
+    finished: [2_000, 2_000, null, null, null, null, 2_000],
+    states: ["FAILED", "SUCCESS", "QUEUED", "PENDING", "PENDING", "PENDING", "SKIPPED"],
+    signals: [3],
     failed: [{ task: "a", error: { code: "BAD", message: "no" } }],
   });
 });
