@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import { calendarOf } from "../../src/console/schedules/calendar.ts";
 import type { OccurrenceCountsReply } from "../../src/insight/occurrence-counts.ts";
-import { openApi } from "../api/harness.ts";
 import { describeInBrowser } from "./in-browser.ts";
-import { past } from "./past.ts";
 import { ago, insert, jobRow, planting } from "./planted-console.ts";
 
 type Quarter = OccurrenceCountsReply["quarters"][number];
@@ -37,28 +35,6 @@ test("a schedule with one time a day has weeks down and weekdays across, without
     ["2026-10-26", [6, 1]],
   ]);
   expect(calendarOf([], "UTC").rows).toEqual([]);
-});
-
-test("times are counted by quarter of an hour, with what started nothing and what came late", async () => {
-  const { call, pool } = await openApi();
-  await past(pool, "ping-often", ["SUCCESS", "SKIPPED", "FAILED", "QUEUED"]);
-  const { status, body } = await call("GET", "/schedules/ping-often/occurrences/counts?days=1");
-  const { quarters, isMore } = body as unknown as OccurrenceCountsReply;
-  const sum = (of: Exclude<keyof Quarter, "at">) => quarters.reduce((all, each) => all + (each[of] ?? 0), 0);
-  expect({ status, isMore, first: quarters[0] }).toMatchObject({
-    status: 200,
-    isMore: false,
-    first: { late: 1, latestMs: 90_000 },
-  });
-  expect((["succeeded", "nothing", "failed", "open", "unknown", "late"] as const).map(sum)).toEqual([1, 1, 1, 1, 0, 1]);
-  await pool.query("delete from belfry.job where state = 'SUCCESS'");
-  expect((await call("GET", "/schedules/ping-often/occurrences/counts")).body).toMatchObject({
-    quarters: [{ unknown: 1 }, {}, {}],
-  });
-  expect((await call("GET", "/schedules/none/occurrences/counts")).status).toBe(404);
-  expect((await call("GET", "/schedules/ping-often/occurrences/counts?days=61")).body).toMatchObject({
-    errors: [{ path: "?days" }],
-  });
 });
 
 await describeInBrowser("pictures", (its) => {

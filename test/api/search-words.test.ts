@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openApi } from "../api/harness.ts";
+import { openApi } from "./harness.ts";
 
 test("plain words find jobs by id, kind, key and error, each word in any case", async () => {
   const { call, pool } = await openApi();

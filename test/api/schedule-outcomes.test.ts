@@ -2,9 +2,11 @@ import { expect, test } from "vitest";
 import type { ScheduleOutcomeListReply } from "../../src/api/shape/schedule-outcome.ts";
 import type { UpcomingReply } from "../../src/api/shape/upcoming.ts";
 import { insightLimits } from "../../src/insight/insight-limits.ts";
-import { openApi } from "../api/harness.ts";
-import { past } from "./past.ts";
+import { openApi } from "./harness.ts";
+import type { OccurrenceCountsReply } from "../../src/insight/occurrence-counts.ts";
+import { past } from "../console/past.ts";
 
+type Quarter = OccurrenceCountsReply["quarters"][number];
 type Opened = Awaited<ReturnType<typeof openApi>>;
 async function outcomes(opened: Opened, query = ""): Promise<ScheduleOutcomeListReply> {
   const { status, body } = await opened.call("GET", `/schedule-outcomes${query}`);
@@ -226,4 +228,49 @@ test("one schedule comes with its times when they are asked for, and many withou
   });
   expect((await outcomes(opened, "?id=ping-often")).schedules[0]).not.toHaveProperty("times");
   for (const one of (await outcomes(opened, "?include=times")).schedules) expect(one).not.toHaveProperty("times");
+});
+
+test("times are counted by quarter of an hour, with what started nothing and what came late", async () => {
+  const { call, pool } = await openApi();
+  const ids = await past(pool, "ping-often", ["SUCCESS", "SKIPPED", "FAILED", "QUEUED"]);
+  const counts = async (query = "") => {
+    const { status, body } = await call("GET", `/schedules/ping-often/occurrences/counts${query}`);
+    const { quarters, isMore } = body as unknown as OccurrenceCountsReply;
+    const sum = (of: Exclude<keyof Quarter, "at">) => quarters.reduce((all, each) => all + (each[of] ?? 0), 0);
+    const sums = (["succeeded", "nothing", "failed", "open", "unknown", "late"] as const).map(sum);
+    return { status, isMore, sums, all: quarters.map(({ at }) => at), first: quarters[0] };
+  };
+  const seen = { status: 200, isMore: false, first: { late: 1, latestMs: 90_000 }, sums: [1, 1, 1, 1, 0, 1] };
+  expect(await counts("?days=1")).toMatchObject(seen);
+  // Exactly a minute is not late, nor is what a person ran by a backfill; a day ago is the first moment of a day.
+  await pool.query(`update belfry.occurrence set nominal_at = belfry.now() - interval '1 day' where local_time = 't0'`);
+  await pool.query("update belfry.job set slot_keys = '{backfill:ping-often}' where state = 'SUCCESS'");
+  await pool.query("update belfry.occurrence set lateness_ms = 60000 where local_time = 't2'");
+  await pool.query(
+    "update belfry.occurrence set outcome = 'PLANNED', job_id = null, decided_at = null where local_time = 't3'",
+  );
+  expect(await counts("?days=1")).toMatchObject({ sums: [1, 1, 1, 1, 0, 0], first: { late: 0, latestMs: null } });
+  await pool.query(
+    `insert into belfry.run (kind, key, version, state, sealed, starter_id, created_at, finished_at)
+     values ('ping', 'k', 1, 'DONE', true, $1, belfry.now(), belfry.now())`,
+    [ids[1]],
+  );
+  await pool.query("delete from belfry.job where state in ('SUCCESS', 'FAILED')");
+  expect(await counts()).toMatchObject({ sums: [1, 1, 0, 1, 1, 1] });
+  await pool.query(
+    `insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, reason, schedule_version, planned_at, decided_at)
+     select 'ping-often', 'old' || n, 0, 'UTC', belfry.now() - interval '1 day' - n * interval '1 minute', 'SKIPPED', 'paused', 1,
+       belfry.now(), belfry.now() from generate_series(1, $1::int) n`,
+    [insightLimits.occurrencesCountedMax],
+  );
+  const { isMore, sums, all } = await counts("?days=60");
+  expect({ isMore, sums, newest: all.at(-1) }).toEqual({
+    isMore: true,
+    sums: [1, insightLimits.occurrencesCountedMax - 3, 0, 1, 1, 1],
+    newest: "2026-11-21T08:00:00.000Z",
+  });
+  expect((await call("GET", "/schedules/none/occurrences/counts")).status).toBe(404);
+  expect((await call("GET", "/schedules/ping-often/occurrences/counts?days=61")).body).toMatchObject({
+    errors: [{ path: "?days" }],
+  });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { hourBuckets, type KindFigureListReply } from "../../src/insight/kind-figures.ts";
 import { durationTrend, shareTrend } from "../../src/console/kinds/figures.ts";
-import { openApi } from "../api/harness.ts";
+import { openApi } from "./harness.ts";
 
 const hour = 3_600_000;
 
