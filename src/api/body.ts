@@ -169,6 +169,7 @@ function refuseNumber(value: number, path: string): void {
   }
 }
 
+/** Postgres stores neither NUL nor half a surrogate pair. */
 function refuseText(text: string, path: string): void {
   if (text.includes("\0")) throw unstorable(path, "holds a NUL character: remove it");
   if (!text.isWellFormed()) throw unstorable(path, "holds half a surrogate pair, which is not text: remove it");

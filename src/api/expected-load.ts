@@ -12,6 +12,7 @@ import type { UpcomingReply } from "./shape/upcoming.ts";
 
 /** A time that a schedule will have. */
 export interface Coming {
+  /** When its job is due. */
   readonly at: Instant;
   readonly nominalAt: Instant;
   readonly row: ScheduleRow;

@@ -40,6 +40,7 @@ export function coalesceCalls<I, O>(
     });
 }
 
+/** How many of those that wait go into the next call. */
 function fitting<I, O>(waiting: readonly Waiting<I, O>[], { bytesOf }: GatheredOptions<I>): number {
   if (bytesOf === undefined) return insightLimits.gatheredRowsMax;
   let bytes = 0;

@@ -189,6 +189,7 @@ export function codesOf(each: Endpoint): readonly ProblemCode[] {
   ];
 }
 
+/** Statuses whose codes are an operation's own. */
 const own: ReadonlySet<number> = new Set([404, 409, 412, 422]);
 
 /** The errors of each status, with the codes it may have; what all reads or all writes have alike is written once. */

@@ -20,6 +20,7 @@ export interface ApiOptions {
     Ports,
     "seals" | "store" | "queue" | "clock" | "random" | "log" | "metrics" | "crashPoint" | "tracing"
   >;
+  /** What people read. */
   readonly insight: Database;
   readonly registry: Registry;
   /** Of this deployment, whether something waits in them or not. */

@@ -10,6 +10,7 @@ export type RejectedSave = NonNullable<Code["refused"]>;
 export interface ReloadStatus {
   /** Null before it is known. */
   running(): RunningCode | null;
+  /** @returns what ends it. */
   onChange(listen: () => void): () => void;
 }
 

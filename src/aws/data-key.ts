@@ -20,6 +20,7 @@ export interface DataKey {
   readonly encrypted: Uint8Array;
 }
 
+/** Makes and decrypts data keys under one key of the stage. */
 export interface KeyService {
   make(): Promise<DataKey>;
   /** @returns null for what no key of this service made. @throws SealUnavailable */

@@ -54,6 +54,7 @@ export function jsonFetch({
   return signedFetch({ ...where, method: "POST", headers, body: JSON.stringify(input) });
 }
 
+/** An object as JSON; without members for any other text. */
 export function objectIn<T extends object>(text: string): Partial<T> {
   try {
     const value: unknown = JSON.parse(text);

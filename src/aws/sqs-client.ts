@@ -9,6 +9,7 @@ import { isLoopback } from "../outside/outside-address.ts";
 import { type AwsSettings, localCredentials, serviceUrl } from "./address.ts";
 import { Sha256 } from "./sha256.ts";
 
+/** Attempts of one call, throttled ones included. */
 const attemptsMax = 5;
 /** Without the wait of a long poll, which is added. */
 const callMsMax = 10_000;

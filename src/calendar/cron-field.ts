@@ -59,6 +59,7 @@ export function listItems(field: Field, text: string): readonly string[] {
   return items;
 }
 
+/** Reads a field that holds only values, ranges, steps and `*`. */
 export function parseValues(field: Field, items: readonly string[]): FieldValues {
   const values = new Set<number>();
   const unevenSteps = new Set<number>();

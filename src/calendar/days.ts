@@ -14,6 +14,7 @@ export interface DayRule {
   targetOf(day: Day): Day | null;
   /** The excluded days whose times fire on this one. */
   sourcesOf(target: Day): readonly Day[];
+  /** Whether times move at all. */
   readonly moves: boolean;
   /** The first day from this one on that is not excluded; null: there is none any more. */
   openFrom(day: Day): Day | null;

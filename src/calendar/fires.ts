@@ -33,6 +33,7 @@ export interface Dst {
   readonly overlap: OverlapReadings;
 }
 
+/** The rules with `auto` resolved. */
 export interface DstRules {
   readonly gap: Exclude<GapRule, "auto">;
   readonly overlap: Exclude<OverlapReadings, "auto">;

@@ -12,6 +12,7 @@ export interface PreviewTime {
   readonly localTime: string;
   readonly fold: 0 | 1;
   readonly instant: Instant;
+  /** When its job is due, if the schedule is spread. */
   readonly effectiveAt: Instant | null;
   readonly fires: boolean;
   /** What a clock change does to this time, or null on an ordinary day. */
@@ -22,6 +23,7 @@ export interface PreviewTime {
   readonly note: string | null;
 }
 
+/** The day of its reading is excluded. */
 export interface Exclusion {
   /** The calendar and its entry: `holidays: 2026-12-25 Christmas`. */
   readonly calendar: string;

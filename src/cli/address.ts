@@ -6,6 +6,7 @@ import { CliError, exitCodes, wrongUsage } from "./exit.ts";
 export interface LocalSystemFile {
   readonly file: string;
   readonly pid: number;
+  /** Null while it starts. */
   readonly api: string | null;
   /** What its processes have in their environment, for one that joins them. */
   readonly env: Readonly<Record<string, string>>;

@@ -5,6 +5,7 @@ import type { Output } from "./output.ts";
 
 export interface Applied {
   readonly created: number;
+  /** Written by an earlier run. */
   readonly existed: number;
   readonly failed: number;
 }

@@ -9,6 +9,7 @@ import { synthesizedStack, type SynthesizedStack } from "./assembly.ts";
 /** What the deployment of a stage asks of an account. */
 export interface Plan {
   readonly stack: string;
+  /** How many it makes. */
   readonly vpcs: number;
   readonly addresses: number;
   /** Names; null: the first two of the region, which CloudFormation takes. */
@@ -17,6 +18,7 @@ export interface Plan {
   readonly hasPublicAddresses: boolean;
   /** That it makes; null: an existing one. */
   readonly database: { readonly engine: string; readonly version: string; readonly instanceClass: string } | null;
+  /** Whether an image of its tasks is built when it is deployed. */
   readonly buildsImage: boolean;
   /** Of each rule that starts a scheduler task. */
   readonly wakeMinutes: readonly number[];

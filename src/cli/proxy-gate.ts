@@ -22,6 +22,7 @@ export interface GateOptions {
 export interface Gate {
   /** Goes into the printed address, and works once. */
   readonly token: string;
+  /** For programs: `authorization: Bearer ...`. */
   readonly bearer: string;
   judge(request: { readonly method: string; readonly path: string; readonly headers: IncomingHttpHeaders }): Verdict;
 }

@@ -108,6 +108,7 @@ export interface PayloadOptions {
   readonly payload?: readonly string[];
 }
 
+/** Members of the payload that a search compares. */
 export const withPayload = (command: Command): Command =>
   command.option("--payload <member=value>", "user.id=42; up to three", (text, all?: readonly string[]) => [
     ...(all ?? []),

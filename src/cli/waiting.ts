@@ -14,6 +14,7 @@ const pagesMax = 20;
 
 export interface Waiting {
   readonly stage: string;
+  /** How many were looked at. */
   readonly jobs: number;
   readonly runs: number;
   readonly isMore: boolean;

@@ -3,8 +3,10 @@ import { Worker } from "node:worker_threads";
 
 const beatMs = 500;
 
+/** What the thread is given. */
 export interface KeptWorker {
   readonly databaseUrl: string;
+  /** The worker's name. */
   readonly worker: string;
   /** Counts while the event loop of the process turns. */
   readonly beats: Int32Array<SharedArrayBuffer>;

@@ -53,6 +53,7 @@ export type Role = "worker" | "task" | "dead-letter" | "ecs-events" | "scheduler
 /** Everything a process needs to run verbs, made from real parts. */
 export interface Runtime {
   readonly ports: Ports;
+  /** What people read. */
   readonly insight: Database;
   readonly tally: Tally;
   readonly registry: Registry;
@@ -60,6 +61,7 @@ export interface Runtime {
   readonly topology: Topology;
   readonly apps: readonly AppDefinition[];
   readonly secrets: Secrets;
+  /** What waits for the archive. */
   readonly archiveSource: ArchiveSource;
   /** The number of the newest migration in the database; 0 when it has no tables of Belfry. */
   schemaVersion(): Promise<number>;

@@ -4,6 +4,7 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import { count, maybeTime, time } from "./atoms.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
+/** What has left so far, of one part of the archive. */
 export const archivePart = z.object({
   part: z.string(),
   objects: count,

@@ -10,6 +10,7 @@ export interface AuditRow {
   /** The requested path. */
   readonly target: string;
   readonly status: number;
+  /** The request as JSON. */
   readonly detail: string;
   /** Of the request: its answer names it as well. */
   readonly trace: string;

@@ -43,6 +43,7 @@ export interface BackfillEntry {
   readonly runs: boolean;
 }
 
+/** A time for which no payload could be made. */
 export interface FailedTime {
   readonly localTime: string;
   /** Of the version in force then: the message may quote its payload. */

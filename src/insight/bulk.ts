@@ -30,6 +30,7 @@ export const bulkShape = {
   action: z.enum(bulkActions),
   caller: z.string(),
   state: z.enum(["RUNNING", "DONE", "STOPPED"]),
+  /** At the request. */
   matched: boundedCount,
   paceMs: z.number().min(0),
   steps: steps

@@ -92,6 +92,7 @@ export const kindFigureList = z
 
 export type KindFigureListReply = z.infer<typeof kindFigureList>;
 
+/** One entry for each kind and lane, or for each lane. */
 export const kindFigures = (
   hours: readonly KindHours[],
   { by, include }: { readonly by: "kind" | "lane"; readonly include?: "spread" | undefined },

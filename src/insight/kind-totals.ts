@@ -3,6 +3,7 @@ import { insightLimits } from "./insight-limits.ts";
 import { count } from "./atoms.ts";
 import { sqlQuery } from "./sql-query.ts";
 
+/** Upper bounds in seconds. */
 export const durationBuckets = [0.005, 0.025, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600] as const;
 
 const histogram = z.object({

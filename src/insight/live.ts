@@ -10,6 +10,7 @@ import { type Database, sqlQuery } from "./sql-query.ts";
 const parts = ["out", "due", "paused", "slot", "blocked"] as const;
 export type LivePart = (typeof parts)[number];
 
+/** Open jobs of one lane in one state. */
 const liveCount = z.object({
   part: z.enum(parts),
   lane: z.string(),

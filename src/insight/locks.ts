@@ -3,6 +3,7 @@ import { insightLimits } from "./insight-limits.ts";
 import { maybeTime, time } from "./atoms.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
+/** What Postgres knows about a lock of the lock store. */
 export const fence = z.object({
   name: z.string(),
   /** The number of the newest holder: only its writes are accepted. */

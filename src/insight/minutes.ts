@@ -4,6 +4,7 @@ import { count, time } from "./atoms.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
 const happened = {
+  /** Jobs that ended so. */
   succeeded: count,
   failed: count,
   /** Attempts that failed and are followed by another one. */

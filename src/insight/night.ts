@@ -13,6 +13,7 @@ export interface NightSearch {
   readonly from: Instant;
   readonly to: Instant;
   readonly by: (typeof nightRows)[number];
+  /** Only of these. */
   readonly kinds: readonly string[] | null;
 }
 

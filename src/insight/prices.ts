@@ -49,6 +49,7 @@ export const prices = {
 
 export type PriceName = keyof typeof prices;
 
+/** What is used in a month of something with a price. */
 export interface Use {
   readonly of: PriceName;
   /** In the price's unit. */

@@ -7,6 +7,7 @@ import type { Database } from "./sql-query.ts";
 import { readEvents } from "./stream.ts";
 
 export interface EventSink {
+  /** For logs. */
   readonly name: string;
   /** Resolves when all were accepted. Throws otherwise; then all are sent again, so some may arrive twice. */
   send(events: readonly StreamEvent[], signal: AbortSignal): Promise<void>;

@@ -19,6 +19,7 @@ import {
 import { findIds } from "./find-jobs.ts";
 import type { Database } from "./sql-query.ts";
 
+/** What changes jobs, and where the change is written down. */
 export interface BulkWorld {
   readonly ports: Pick<Ports, "store" | "queue" | "clock" | "log" | "metrics" | "crashPoint" | "launcher" | "random">;
   readonly registry: Registry;

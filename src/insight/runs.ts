@@ -37,6 +37,7 @@ export const run = z
     stopped: z.boolean(),
     /** The run it is a rerun of. */
     parent: idText.nullable(),
+    /** The job that started it. */
     starter: idText.nullable(),
     input: z.unknown(),
     /** Counts of jobs, always current. */
@@ -44,8 +45,10 @@ export const run = z
       total: count,
       /** May start: a message is out, or it waits for its time, a slot or the relay. */
       ready: count,
+      /** Wait for predecessors. */
       waiting: count,
       running: count,
+      /** Ended. */
       done: count,
       ok: count,
       failed: count,
@@ -67,6 +70,7 @@ export const task = z
     kind: z.string(),
     key: z.string().nullable(),
     state,
+    /** Waits for predecessors. */
     blocked: z.boolean(),
     /** SKIPPED because its branch was not taken. */
     notTaken: z.boolean(),
@@ -110,6 +114,7 @@ export interface RunFilter {
   readonly kinds?: readonly string[] | undefined;
   readonly key?: string | undefined;
   readonly states?: readonly RunState[] | undefined;
+  /** Reruns of this run. */
   readonly parent?: string | undefined;
   readonly createdFrom?: Instant | undefined;
   readonly createdTo?: Instant | undefined;

@@ -22,6 +22,7 @@ export interface ScheduleSearch {
   readonly words?: readonly string[] | undefined;
   readonly id?: string | undefined;
   readonly kind?: string | undefined;
+  /** Only those that run one of these kinds. */
   readonly kinds?: readonly string[] | undefined;
   readonly app?: string | undefined;
   readonly zone?: string | undefined;

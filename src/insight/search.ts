@@ -63,6 +63,7 @@ export type SearchName<K extends keyof JobSearch> = K extends keyof typeof searc
 export const searchName = (field: string): string =>
   Object.hasOwn(searchNames, field) ? searchNames[field as keyof typeof searchNames] : field;
 
+/** How each field narrows; $1 is the search as JSON. */
 const terms = {
   id: "id = ($1::jsonb ->> 'id')::bigint",
   runId: "run_id = ($1::jsonb ->> 'runId')::bigint",

@@ -5,6 +5,7 @@ import type { Message, OutboxBatch } from "./outbox.ts";
 export interface Gathered extends Message {
   readonly kind: string;
   readonly key: string;
+  /** The first job of its call. */
   readonly of: JobId;
   /** Its caller has started it already; the others are due now, and are still to be claimed. */
   readonly isStarted: boolean;

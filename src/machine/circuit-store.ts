@@ -46,6 +46,7 @@ export interface CircuitMove {
 }
 
 export interface CircuitStore {
+  /** The names of the open ones. */
   openCircuits(): Promise<readonly string[]>;
   /** QUEUED under that generation, of a kind whose circuit is open, and not its probe -> PENDING, on hold. @returns the held ids. */
   holdForCircuits(

@@ -83,7 +83,9 @@ export const keptPayload = (keep: Keep, kept: Json, next: Json): Json =>
 /** How jobs of one kind and key wait for each other, to be one call of `runBatch`. */
 export interface Batched {
   readonly key: string;
+  /** Jobs of a call at most. */
   readonly max: number;
+  /** How long a job waits for others at most. */
   readonly waitMs: number;
 }
 
@@ -176,10 +178,12 @@ export interface FailureDetail {
   readonly causes: readonly string[];
   /** What an outside service answered, where the error carries it as `response`. */
   readonly response: { readonly status: number; readonly body: string | null } | null;
+  /** The last lines that the handler logged. */
   readonly log: readonly LoggedLine[];
 }
 
 export interface LoggedLine {
+  /** Milliseconds since the attempt began. */
   readonly atMs: number;
   readonly level: string;
   readonly text: string;

@@ -1,3 +1,4 @@
+/** Names of the rules that a task may be given as text. */
 export const joinRules = ["all", "any", "allDone"] as const satisfies readonly JoinRule[];
 
 /** When a task with predecessors may start. `all` is the default; `any` is `{ atLeast: 1 }`. */

@@ -3,6 +3,7 @@ import type { Aftermath, Message } from "./outbox.ts";
 import type { NewPause } from "./pause.ts";
 import type { Actor } from "./transaction.ts";
 
+/** When a lane starts nothing, by its definition. */
 export interface LaneBlackouts {
   readonly lane: string;
   /** Each up to `until`, which is not in it. They may overlap. */

@@ -39,6 +39,7 @@ export interface KeptBatch {
  */
 
 export interface Aftermath {
+  /** Messages that the change decided to send. */
   readonly outbox: readonly OutboxBatch[];
   /** Runs of which a job ended, or that have something to add up: resolve them. */
   readonly runs: readonly RunId[];
@@ -52,6 +53,7 @@ export interface Aftermath {
   readonly batches: readonly BatchOf[];
 }
 
+/** What several changes leave to do, as one. */
 export const mergeAftermaths = (parts: readonly Aftermath[]): Aftermath => ({
   outbox: parts.flatMap((part) => part.outbox),
   runs: [...new Set(parts.flatMap((part) => part.runs))],

@@ -1,6 +1,7 @@
 import type { Instant } from "./job.ts";
 import { piece, type WaitPiece } from "./wait-texts.ts";
 
+/** Why a lane or a schedule starts nothing now. */
 export interface Pause {
   readonly at: Instant;
   readonly by: string;

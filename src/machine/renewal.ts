@@ -4,6 +4,7 @@ import type { NewTask } from "./run.ts";
 import { runLimits } from "./run-limits.ts";
 import type { State } from "./state.ts";
 
+/** A task of a run as it is. */
 export interface StandingTask {
   readonly id: JobId;
   readonly task: string;
@@ -13,6 +14,7 @@ export interface StandingTask {
   readonly isOpen: boolean;
   /** Its end has reached its successors. */
   readonly isCounted: boolean;
+  /** Names of its predecessors. */
   readonly after: readonly string[];
 }
 

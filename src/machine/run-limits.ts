@@ -1,3 +1,4 @@
+/** Bounds of runs and of what one statement does with them. */
 export const runLimits = {
   graphProblemsShownMax: 20,
   edgesShownMax: 1_000,

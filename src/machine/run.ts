@@ -52,6 +52,7 @@ export type RunEndChoice = (typeof runEndChoices)[number];
 export interface Continuation {
   /** The kind that follows; that of `kind` where nothing else does. */
   readonly job: string;
+  /** The kind that the end writes. */
   readonly kind: string;
   readonly on: RunEndChoice;
   readonly lane: string;
@@ -60,6 +61,7 @@ export interface Continuation {
   readonly retentionMs: number;
 }
 
+/** The key of both jobs. */
 export const continuationKey = (runId: RunId): string => `then:${runId}`;
 
 /** A run that has ended, with how its jobs did. */
@@ -93,9 +95,11 @@ export interface NewRun {
   readonly retentionMs: number;
   readonly trace: string;
   readonly starterId: JobId | null;
+  /** The run it is a rerun of. */
   readonly parentId: RunId | null;
   /** False while pages of jobs may still follow. */
   readonly sealed: boolean;
+  /** The hash of its tasks and edges; null for a fan-out. */
   readonly shape: string | null;
   readonly tasks: readonly NewTask[];
 }
@@ -184,6 +188,7 @@ export interface RunStore {
   ): Promise<Paged>;
   /** No page follows; the starter's slots pass to the run, as in `startRun`. @returns false when the run is not RUNNING. */
   sealRun(runId: RunId, options: { tx?: Tx }): Promise<boolean>;
+  /** How a run ended; null while it is open. */
   runResult(runId: RunId, options?: { tx?: Tx | undefined }): Promise<RunResult | null>;
   /** What its jobs that succeeded returned, behind a job, in the order in which they were added. */
   runOutputs(

@@ -14,9 +14,11 @@ export interface ScheduleVersion {
 
 export interface ScheduleFacts {
   readonly now: Instant;
+  /** Null when it was deleted. */
   readonly row: ScheduleRow | null;
   /** The ledger is complete since then; null when the schedule was deleted. */
   readonly ledgerFrom: Instant | null;
+  /** The oldest first. */
   readonly versions: readonly ScheduleVersion[];
 }
 

@@ -61,6 +61,7 @@ export interface Objective {
   readonly overMs: number;
 }
 
+/** When the job of a nominal time is due. */
 export const effectiveAt = ({ spread }: Pick<ScheduleSpec, "spread">, nominal: Instant): Instant =>
   nominal + (spread?.offsetMs ?? 0);
 
@@ -71,6 +72,7 @@ export interface Misfire {
   readonly rule: "skip" | "latest" | "all";
   readonly maxAgeMs: number | null;
   readonly maxCount: number | null;
+  /** Milliseconds between two caught-up jobs. */
   readonly paceMs: number;
 }
 

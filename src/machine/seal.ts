@@ -29,6 +29,7 @@ export class SealBroken extends Error {
   readonly code = "SEAL_BROKEN";
 }
 
+/** What a store keeps in place of a value. */
 export interface Sealed {
   readonly $sealed: string;
 }

@@ -19,6 +19,7 @@ export interface SlotStore {
 /** By a later time of the schedule. */
 export interface Replaced {
   readonly schedule: string;
+  /** The later time. */
   readonly at: Instant;
   readonly jobs: readonly JobId[];
   /** Open runs that such jobs have started. */

@@ -15,6 +15,7 @@ export const states = [
 
 export type State = "PENDING" | "QUEUED" | "RUNNING" | "RETRY_WAIT" | "SUCCESS" | "FAILED" | "CANCELED" | "SKIPPED";
 
+/** One allowed move. `from: null` is the insert. */
 export interface Transition {
   readonly from: State | null;
   readonly to: State;

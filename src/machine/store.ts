@@ -60,6 +60,7 @@ export interface Claimed {
   readonly replaces?: true;
 }
 
+/** A queue that shows no visible message. */
 export interface QueueObservation {
   readonly lane: string;
   readonly emptyMs: number;
@@ -80,7 +81,9 @@ export interface JobPeek {
   readonly attempt: number;
   /** Of the newest attempt, also after its end. */
   readonly worker: string | null;
+  /** Milliseconds since it was created. */
   readonly ageMs: number;
+  /** Milliseconds until it is due; 0 or less when due. */
   readonly dueInMs: number;
   /** It lost its worker in a batch before: it must be claimed `alone`. */
   readonly alone: boolean;
@@ -92,6 +95,7 @@ export interface AttemptProgress extends AttemptRef {
   readonly progress?: number;
 }
 
+/** One outcome to write, decided by `decide`. */
 export interface Settlement extends Decision {
   readonly jobId: JobId;
   readonly attempt: number;

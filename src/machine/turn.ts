@@ -24,5 +24,6 @@ export interface TurnLane {
 export interface LeftTurns {
   /** Lanes of which such jobs ended: theirs are dispatched once several places are free. */
   readonly lanes: readonly string[];
+  /** What new jobs are held on. */
   readonly keys: readonly string[];
 }

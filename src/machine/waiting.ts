@@ -3,6 +3,7 @@ import type { Instant, JobId, RunId } from "./job.ts";
 import type { Pause } from "./pause.ts";
 import type { RunState } from "./run.ts";
 
+/** A count that stops at a bound. */
 export interface BoundedCount {
   readonly count: number;
   readonly isMore: boolean;
@@ -24,6 +25,7 @@ export interface StartedByJob {
   readonly total: number;
 }
 
+/** A retry of dead letters in steps. */
 export interface Redrive {
   readonly id: string;
   readonly isOver: boolean;

@@ -1,3 +1,4 @@
+/** The address of a database, as `DATABASE_URL` gives it. */
 export interface Address {
   readonly host: string;
   readonly port: number;

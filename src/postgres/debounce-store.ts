@@ -9,6 +9,7 @@ export interface Arriving {
   readonly job: NewJob;
 }
 
+/** The calls of one key, in the order of the input. */
 interface Burst {
   readonly kind: string;
   readonly by: Debounced;

@@ -29,8 +29,10 @@ export function outboxOf(rows: readonly DispatchedRow[]): readonly OutboxBatch[]
   return [...byId.values()];
 }
 
+/** What a statement's rows say is left to do. */
 interface Followed extends Partial<DispatchedRow> {
   readonly freed?: readonly string[] | null;
+  /** Of a job of a run that ended. */
   readonly run_id?: string | null;
 }
 

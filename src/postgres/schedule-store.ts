@@ -114,6 +114,7 @@ function occurrenceColumns(plans: readonly PlannedSchedule[]): unknown[][] {
 
 const orNone = (job: NewJob | null): Partial<NewJob> => job ?? {};
 
+/** What the job of a time is given, but for when. */
 export const columnsOfJobs = (jobs: readonly (NewJob | null)[]): unknown[][] => [
   jobs.map((job) => job?.kind),
   jobs.map((job) => (job === null ? null : JSON.stringify(job.payload))),

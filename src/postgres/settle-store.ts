@@ -13,6 +13,7 @@ import { columns, execute, type Statement } from "./statement.ts";
 
 type SettleOptions = Parameters<Store["settle"]>[1] & Pick<Session, "dispatchWindowMs">;
 
+/** What `settle` answers by an id alone. */
 const plainSettled = {
   state: "SUCCESS",
   generation: 0,

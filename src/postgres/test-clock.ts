@@ -3,6 +3,7 @@ import { execute } from "./statement.ts";
 import { createTestClock, moveTestClock, rateTestClock } from "./sql/test-clock.ts";
 
 export interface TestClock {
+  /** Moves now forward. */
   advance(ms: number): Promise<void>;
   /** From now on time passes `rate` times as fast; 0 stands still. Now itself does not jump. */
   set(rate: number): Promise<void>;
@@ -21,6 +22,7 @@ export async function installTestClock(tx: Tx, options: { thisIsATestDatabase: b
   return testClock(tx);
 }
 
+/** The handle of a clock that is installed already. */
 export const testClock = (tx: Tx): TestClock => ({
   async advance(ms) {
     await execute(tx, moveTestClock, [ms]);

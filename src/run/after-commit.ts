@@ -25,6 +25,7 @@ export async function afterCommit(
 const isDone = ({ turns, ...lists }: Aftermath): boolean =>
   [...Object.values(lists), ...Object.values(turns)].every((list: readonly unknown[]) => list.length === 0);
 
+/** @returns what these steps leave to do. */
 async function doOnce(ports: AfterCommitPorts, left: Aftermath): Promise<Aftermath> {
   const { outbox, runs, freed, leftToRelay, turns, batches } = left;
   await attempt(ports, "send", () => sendOutbox(ports, outbox));

@@ -99,6 +99,7 @@ function codeOf(end: AttemptEnd): string | null {
   return outcome.is === "released" || outcome.is === "postponed" ? null : outcome.code;
 }
 
+/** A step of the pass: probes, closes and releases. */
 export async function keepCircuits(
   { store, log }: Pick<Ports, "store" | "log">,
   registry: Registry,

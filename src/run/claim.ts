@@ -26,6 +26,7 @@ export interface ClaimedBatch {
 
 export interface Early {
   readonly item: Arrived;
+  /** By this worker's monotonic clock. */
   readonly dueAtMs: number;
 }
 

@@ -9,6 +9,7 @@ import { isGraph, isTaken } from "./run-graph.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 export interface EvaluatedConditions {
+  /** To be claimed. */
   readonly wanted: readonly Arrived[];
   /** Their condition could not be evaluated: their messages are given back. */
   readonly giveBack: readonly string[];

@@ -30,6 +30,7 @@ export interface Hold {
   endAfter(ms: number, why: Interruption["why"]): void;
 }
 
+/** What the holds of one worker share. */
 interface Keeping {
   readonly clock: Clock;
   readonly ends: EarliestTimer;
@@ -46,6 +47,7 @@ class HeldJob implements Hold {
   nextBeatMs: number;
   progress: number | undefined = undefined;
   written: number | undefined = undefined;
+  /** When progress may be written again. */
   nextWriteMs: number;
   end: { readonly atMs: number; readonly why: Interruption["why"] } | null = null;
   readonly #keeping: Keeping;

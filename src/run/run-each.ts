@@ -15,6 +15,7 @@ import { growRun, sealGrown } from "./run-fan-out.ts";
 interface EachAttempt {
   readonly scope: InvocationScope;
   readonly each: EachOfTask;
+  /** What the task is called with. */
   readonly given: unknown;
   readonly context: Context;
   /** Ends the attempt by an outcome, in the transaction of `work`. */

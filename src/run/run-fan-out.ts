@@ -31,6 +31,7 @@ export async function sealGrown(scope: InvocationScope, runId: RunId, tx: Tx): P
   scope.left.push({ ...noAftermath, runs: [runId] });
 }
 
+/** What an attempt's run has when no page follows. */
 interface Grown {
   readonly runId: RunId;
   readonly counts: { readonly targets: number; readonly existing: number };

@@ -84,6 +84,7 @@ function continuation({ job, definition }: InvocationScope, payload: Json): NewJ
   return newJob(definition, { payload, key: `${jobId}:next`, dueAt: null, delayMs: 0, trace, slotKeys: [] });
 }
 
+/** @returns how many of the jobs are new. */
 async function insert({ worker, left }: InvocationScope, tx: Tx, jobs: readonly NewJob[]): Promise<number> {
   const { results, aftermath } = await worker.ports.store.insert(jobs, { tx });
   left.push(aftermath);

@@ -105,6 +105,7 @@ async function confirm(
 
 /** Batches that are being sent: what of each is unsent, and which of them another process has taken. */
 export interface Keeping {
+  /** The queue has this message. */
   accepted(outboxId: string, jobId: JobId): void;
   /**
    * The items whose batch is still this sender's. Asks the store first when that was not known for too long: after a stop of

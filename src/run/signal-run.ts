@@ -11,6 +11,7 @@ import { type AfterCommitPorts, afterCommit } from "./after-commit.ts";
 
 export interface SignaledRun {
   readonly id: RunId;
+  /** Of its graph. */
   readonly kind: string;
 }
 

@@ -42,6 +42,7 @@ export const attemptSpan = <T>(tracing: Tracing, job: Claimed, work: () => Promi
     work,
   );
 
+/** The handler's transaction, the settle included. */
 export const txSpan = <T>(tracing: Tracing, work: () => Promise<T>): Promise<T> => step(tracing, "ctx.tx", work);
 
 /** The write of an outcome. One that is no success is the error of the attempt's span. */

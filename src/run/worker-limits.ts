@@ -18,6 +18,7 @@ export const workerLimits = {
   giveBackPauseMsMax: 15_000,
   /** After a heartbeat that failed: less than `rescueLookMs`. */
   heartbeatRetryMs: 1_000,
+  /** Between two writes of one job's progress. */
   progressIntervalMs: 1_000,
   /** Between two looks at a rate whose free units others hold at this moment. */
   limitLookMs: 5,

@@ -14,8 +14,11 @@ export interface WorkerScope {
   readonly settler: Settler;
   /** Null where no kind of this process has a circuit or a retry budget. */
   readonly circuits: Circuits | null;
+  /** Whether a kind of its lane runs in batches. */
   readonly hasBatches: boolean;
+  /** Paces the launches of tasks. */
   readonly launches: RateLimiter;
+  /** Aborts when the worker stops. */
   readonly stopping: AbortSignal;
   /** The process has no file descriptors left: it should end after its batch. */
   readonly spend: () => void;

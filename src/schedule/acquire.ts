@@ -8,6 +8,7 @@ export interface AcquisitionOptions {
   readonly lockName: string;
   /** The kind of job that the lock is taken for; left out for the scheduler's own. */
   readonly job?: string | undefined;
+  /** Names the task; made unique per acquisition. */
   readonly owner: string;
   readonly onLockOutage: "postgres" | "skip";
   readonly signal: AbortSignal;

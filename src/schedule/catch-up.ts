@@ -21,14 +21,17 @@ export interface CatchUpInput {
   readonly after: Instant;
   readonly now: Instant;
   readonly materializeBeforeMs: number;
+  /** Its times are due so long after themselves. */
   readonly offsetMs: number;
   readonly carry: Carry | null | undefined;
+  /** No more times lie within the horizon. */
   readonly isLastPage: boolean;
 }
 
 export interface CaughtUp {
   readonly decisions: readonly TimeDecision[];
   readonly carry: Carry | null;
+  /** How many of the times were missed. */
   readonly missed: number;
 }
 

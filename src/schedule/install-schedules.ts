@@ -48,6 +48,7 @@ export async function installBlackouts(
   return { blackouts: await store.installBlackouts(blackoutsOf(apps, await store.now())) };
 }
 
+/** The stored form of every schedule in one stage. */
 export function specsOf(registry: Registry, stage: string): readonly ScheduleSpec[] {
   return registry.apps.flatMap((app) => app.schedules.map((schedule) => schedule.spec(stage, app.name)));
 }

@@ -1,3 +1,4 @@
+/** Bounds of one scheduler task and of its passes. */
 export const passLimits = {
   rescueRowsMax: 500,
   rescueRoundsMax: 10,

@@ -19,6 +19,7 @@ export interface DueWork {
 
 /** When each starts and ends: `work` is in the order in which it is due. */
 function* startsOf(work: readonly DueWork[], capacity: number) {
+  /** When each place is free again, the earliest first. */
   const freeAt: Instant[] = [];
   for (const { dueAt, runMs } of work) {
     const free = freeAt.length < capacity ? dueAt : (freeAt.shift() ?? dueAt);

@@ -6,6 +6,7 @@ import { reasons } from "../machine/reasons.ts";
 import type { ScheduleControlStore, ScheduleVersion } from "../machine/schedule-store.ts";
 import { type VersionInterval, versionIntervals } from "../calendar/version-intervals.ts";
 
+/** One schedule's decided times, before jobs are made for them. */
 export interface SchedulePlan {
   readonly decisions: readonly TimeDecision[];
   readonly decidedUntil: Instant;
@@ -73,6 +74,7 @@ function horizonOf({ launch, materializeBeforeMs, spread }: ScheduleSpec, option
   return options.now + options.dispatchWindowMs + materializeBeforeMs - offsetMs;
 }
 
+/** A page of decided times, and the version that decided them. */
 export interface VersionPlan {
   /** The stored row with the version and spec that decided them. */
   readonly row: ScheduleRow;

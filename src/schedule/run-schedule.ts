@@ -25,6 +25,7 @@ export interface RunScheduleReport {
   /** `nothing-due`: the wake matched no nominal time, or one that is already decided. */
   readonly outcome: "done" | "nothing-due" | "disabled" | "unknown" | "held" | "fence-lost" | "lock-outage";
   readonly heldBy: string | null;
+  /** Rows written, of every outcome. */
   readonly occurrences: number;
   /** The jobs of this task and their present states. */
   readonly jobs: readonly { readonly id: JobId; readonly state: State }[];

@@ -14,6 +14,7 @@ export interface SimulateOptions {
   /** Times that are due in `(from, to]`, and those without a job that would be. */
   readonly from: Instant;
   readonly to: Instant;
+  /** @throws RangeError for more. */
   readonly timesMax: number;
   /** How long a job of a kind runs. A chain follows its end. */
   readonly runMs: (kind: string) => number;

@@ -21,10 +21,13 @@ export interface TickOptions {
 
 /** Named as metrics are: the pass reports each as `scheduler.<name>`. */
 export type TickCounts = {
+  /** Schedules that were planned. */
   readonly schedules: number;
   /** Rows written, of every outcome. */
   readonly occurrences: number;
+  /** Of the decided times, those that were missed. */
   readonly missed: number;
+  /** Times SKIPPED because no payload could be made for them. */
   readonly "payload.failed": number;
   /** Schedules that were not decided: unknown job, newer tz data, unreadable expression. */
   readonly undecided: number;

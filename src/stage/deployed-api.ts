@@ -8,6 +8,7 @@ export interface DeployedStage {
 /** What a system may be called: it is in metrics, and in the paths of parameters. */
 export const systemName = /^[A-Za-z][A-Za-z0-9-]{0,127}$/;
 
+/** Of the stack's output that holds the URL of a stage's API. */
 export const apiDescription = ({ system, stage }: DeployedStage): string =>
   `Belfry: the HTTP API of stage ${stage} of system ${system}; requests are signed`;
 

@@ -83,6 +83,7 @@ function settingsOf(value: Variables) {
     system: value.BELFRY_SYSTEM,
     databaseUrl: value.DATABASE_URL,
     databaseAuth: authOf(value),
+    /** What it costs a month; null: not known. */
     databaseUsd: value.BELFRY_DATABASE_USD ?? null,
     /** A PEM file of the authorities that may have signed the server's certificate; null leaves TLS to the URL. */
     databaseCaFile: value.BELFRY_DATABASE_CA ?? null,

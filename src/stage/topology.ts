@@ -49,6 +49,7 @@ export interface LaneTopology extends LaneNeeds {
   readonly deadLetterRetentionSeconds: number;
   readonly batchSize: number;
   readonly batchingWindowSeconds: number;
+  /** Worker processes at once. */
   readonly concurrency: number;
   readonly functionTimeoutSeconds: number;
   readonly memoryMb: number;
@@ -68,6 +69,7 @@ export interface WakeTopology {
   readonly retryAttempts: number;
 }
 
+/** A rule that starts `run-schedule` for one schedule. */
 export interface ScheduleWakeTopology {
   readonly schedule: string;
   /** Of its job, which runs in the task. */

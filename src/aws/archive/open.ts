@@ -21,6 +21,7 @@ export interface ArchiveSettings {
 
 const shape = /^(s3:\/\/[a-z\d][a-z\d.-]{1,61}[a-z\d](\/[\w!.*'()-]+)*|file:\/\/\/.+)$/;
 
+/** What is wrong with the address of an archive; null: nothing. */
 export const archivePlaceProblem = (url: string): string | null =>
   shape.test(url) ? null : "must be s3://BUCKET, s3://BUCKET/PREFIX or file:///FOLDER";
 

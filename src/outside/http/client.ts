@@ -34,6 +34,7 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as `Idempotency-Key`: pass `ctx.effectKey("...")`, so that a repeat is recognized. */
   readonly idempotencyKey?: string;
+  /** The handler's: `ctx.signal`. */
   readonly signal: AbortSignal;
 }
 
@@ -145,6 +146,7 @@ class Patience {
   }
 }
 
+/** Before a connection is made, nothing can have been sent. */
 interface Progress {
   isConnected: boolean;
 }

@@ -25,6 +25,7 @@ export interface Mail {
   readonly html?: string;
   /** Becomes the Message-ID, so that a repeat is recognized: pass `ctx.effectKey("mail")`. */
   readonly idempotencyKey: string;
+  /** The handler's: `ctx.signal`. */
   readonly signal: AbortSignal;
 }
 
@@ -72,6 +73,7 @@ const timeoutsOf = ({ connectMs, silenceMs }: Required<MailerOptions>): SMTPConn
   socketTimeout: silenceMs,
 });
 
+/** One connection and one mail. */
 class Conversation {
   /** The server has asked for the text: from now on it may have accepted the mail. */
   wasOffered = false;

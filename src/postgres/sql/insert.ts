@@ -11,6 +11,7 @@ export interface InsertedRow {
   readonly ids: string | null;
   /** By policy: milliseconds until its jobs are due, or empty when they are not QUEUED. */
   readonly delays_ms: string;
+  /** The outbox batch of each lane. */
   readonly batches: Readonly<Record<string, string>> | null;
   /** By policy: the key that its jobs begin held on. */
   readonly held?: readonly (string | null)[];

@@ -4,6 +4,7 @@ import { firstMoves } from "./insert.ts";
 
 export interface PlannedRow extends Omit<DispatchedRow, "id"> {
   readonly occurrences: number;
+  /** Schedules that were not planned. */
   readonly passed: string[];
   readonly id: string | null;
 }

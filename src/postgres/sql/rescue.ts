@@ -3,6 +3,7 @@ import type { State } from "../../machine/state.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 import { drawEvents, events, history, outbox } from "./record.ts";
 
+/** What a hook is given of a row that moved. */
 export interface HookRow {
   readonly id: string;
   readonly state: State;
