@@ -1,11 +1,12 @@
 /**
- * `npm test`: what computes times in a zone a day ahead, the rest of the suite in UTC, where a time of the machine's zone looks right.
+ * `npm test`: what computes times in a zone a day ahead, beside it the rest in UTC, where a time of the machine's zone looks right.
  * `npm run test:long`: the long tests, what computes and stores times in one more zone, then what sends and shows them a day ahead.
  * `npm test -- FILE...` runs those files in UTC, with any option of vitest.
  * Closes with every failure, because a log is read from its end, and one line of totals.
  */
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 
@@ -56,7 +57,8 @@ interface Run {
 
 const short: readonly Run[] = [
   { zone: "UTC", args: [...suite, ...elsewhere], env },
-  { zone: "Pacific/Apia", args: [...suite, ...computed], env },
+  // Computes while the tests of the other run wait.
+  { zone: "Pacific/Apia", args: [...suite, ...computed, "--maxWorkers=1"], env },
 ];
 const long: readonly Run[] = [
   { zone: "UTC", args: ["--project=long"] },
@@ -69,21 +71,9 @@ const folder = mkdtempSync(join(tmpdir(), "belfry-test-"));
 const totals: Totals = { passed: 0, skipped: 0, failures: [] };
 let exitCode = 0;
 try {
-  for (const { zone, args, env } of runsOf(process.argv.slice(2))) {
-    process.stdout.write(`\nTZ=${zone}\n`);
-    const report = join(folder, `${zone.replaceAll("/", "-")}.json`);
-    const run = spawnSync(
-      "vitest",
-      ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...args],
-      { stdio: "inherit", env: { ...process.env, ...env, TZ: zone } },
-    );
-    const before = totals.failures.length;
-    add(totals, zone, JSON.parse(readFileSync(report, "utf8")) as Report);
-    if (run.status === 0) continue;
-    exitCode = 1;
-    if (totals.failures.length === before)
-      totals.failures.push(failure(zone, "outside of a test", "see its run above"));
-  }
+  const given = process.argv.slice(2);
+  if (given.length === 0) await Promise.all(short.map(judge));
+  else for (const run of given[0] === "--long" ? long : [{ zone: "UTC", args: given }]) await judge(run);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -92,9 +82,27 @@ for (const failure of totals.failures) process.stdout.write(`\n${failure}\n`);
 process.stdout.write(`\n${totals.passed} passed, ${totals.failures.length} failed${skipped}\n`);
 process.exitCode = exitCode;
 
-function runsOf(given: readonly string[]): readonly Run[] {
-  if (given.length === 0) return short;
-  return given[0] === "--long" ? long : [{ zone: "UTC", args: given }];
+/** What runs beside the first shows its output at its end. */
+async function judge({ zone, args, env }: Run, place = 0): Promise<void> {
+  const file = join(folder, zone.replaceAll("/", "-"));
+  const [report, output] = [`${file}.json`, `${file}.log`];
+  const out = place === 0 ? "inherit" : openSync(output, "w");
+  if (place === 0) process.stdout.write(`\nTZ=${zone}\n`);
+  const run = spawn(
+    "vitest",
+    ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...args],
+    {
+      stdio: ["inherit", out, out],
+      env: { ...process.env, ...env, TZ: zone },
+    },
+  );
+  await once(run, "exit");
+  if (place > 0) process.stdout.write(`\nTZ=${zone}\n${readFileSync(output, "utf8")}`);
+  const before = totals.failures.length;
+  add(totals, zone, JSON.parse(readFileSync(report, "utf8")) as Report);
+  if (run.exitCode === 0) return;
+  exitCode = 1;
+  if (totals.failures.length === before) totals.failures.push(failure(zone, "outside of a test", "see its run above"));
 }
 
 function add(sum: Totals, zone: string, report: Report): void {

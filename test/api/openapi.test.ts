@@ -50,7 +50,7 @@ test("the document is OpenAPI 3.1, its schemas are JSON Schema, and every refere
   const schemas = operations.flatMap((each) => schemasOf(document, each));
   expect(schemas.length).toBeGreaterThan(100);
   // Compiling holds a schema to the meta-schema of 2020-12 and follows its references.
-  for (const schema of schemas) ajv.compile({ ...schema, components });
+  ajv.compile({ anyOf: schemas, components });
   for (const [name, schema] of Object.entries(components.schemas))
     expect({ name, ...schema }).not.toHaveProperty("$ref");
   expect(JSON.stringify(document)).not.toContain("$defs");

@@ -25,6 +25,9 @@ function fresh(open: Open): { store: LockStore; name: string } {
 }
 let count = 0;
 
+/** By ada, at her first take. */
+const held = { owner: "ada", rvn: "a1", fence: 1, leaseMs: 30_000, silentMs: 0, seenAt: null };
+
 function taking(open: Open): void {
   const current = fresh(open);
 
@@ -36,28 +39,14 @@ function taking(open: Open): void {
   it("gives a free lock to the first who asks, with fence 1", async () => {
     const { store, name } = current;
     expect(await store.take(name, ada)).toBe(1);
-    expect(await store.read(name)).toEqual({
-      owner: "ada",
-      rvn: "a1",
-      fence: 1,
-      leaseMs: 30_000,
-      silentMs: 0,
-      seenAt: null,
-    });
+    expect(await store.read(name)).toEqual(held);
   });
 
   it("refuses a held lock to a second who asks, and changes nothing", async () => {
     const { store, name } = current;
     await store.take(name, ada);
     expect(await store.take(name, bob)).toBeNull();
-    expect(await store.read(name)).toEqual({
-      owner: "ada",
-      rvn: "a1",
-      fence: 1,
-      leaseMs: 30_000,
-      silentMs: 0,
-      seenAt: null,
-    });
+    expect(await store.read(name)).toEqual(held);
   });
 
   it("gives a held lock to one who watched it stand still, with a larger fence", async () => {

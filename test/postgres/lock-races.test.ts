@@ -149,45 +149,34 @@ describe("finding 10: one lock order", () => {
   });
 });
 
+/** What a call answers that waits for a row of another transaction, until that ends so. */
+async function behind<R>(change: string, call: () => Promise<R>, end: "commit" | "rollback"): Promise<R> {
+  const other = await db.pool.connect();
+  await other.query(`begin; ${change}`);
+  const answer = call();
+  await untilWaiting(db);
+  await other.query(end);
+  other.release();
+  return await answer;
+}
+
 test("a heartbeat that waited while another worker took the lease over renews nothing", async () => {
-  const { store, pool } = db;
+  const { store } = db;
   const jobId = await insertOne(store);
   await store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: false });
-  const other = await pool.connect();
-  await other.query("begin");
-  await other.query("update belfry.lease set worker = 'worker-2'");
-  const beat = store.heartbeat([{ jobId, attempt: 1 }], "worker-1");
-  await untilWaiting(db);
-  await other.query("commit");
-  other.release();
-  expect(await beat).toEqual([]);
+  const takeOver = "update belfry.lease set worker = 'worker-2'";
+  expect(await behind(takeOver, () => store.heartbeat([{ jobId, attempt: 1 }], "worker-1"), "commit")).toEqual([]);
 });
 
 describe("finding 11: a claim waits", () => {
-  test("for the holder of the row, and then takes it: nothing is dropped", async () => {
-    const { store, pool } = db;
-    const jobId = await insertOne(store);
-    const other = await pool.connect();
-    await other.query("begin");
-    await other.query("select 1 from belfry.job where id = $1 for no key update", [jobId]);
-    const claim = store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: false });
-    await untilWaiting(db);
-    await other.query("rollback");
-    other.release();
-    expect((await claim).claimed).toMatchObject([{ jobId, state: "RUNNING" }]);
-  });
-
-  test("and sees what the other one changed", async () => {
-    const { store, pool } = db;
-    const jobId = await insertOne(store);
-    const other = await pool.connect();
-    await other.query("begin");
-    await other.query("update belfry.job set generation = generation + 1 where id = $1", [jobId]);
-    const claim = store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: false });
-    await untilWaiting(db);
-    await other.query("commit");
-    other.release();
-    expect((await claim).claimed).toEqual([]);
+  test.each([
+    ["for the holder of the row, and then takes it: nothing is dropped", "rollback", ["RUNNING"]],
+    ["and sees what the other one changed", "commit", []],
+  ] as const)("%s", async (_, end, states) => {
+    const jobId = await insertOne(db.store);
+    const claim = () => db.store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: false });
+    const { claimed } = await behind("update belfry.job set generation = generation + 1", claim, end);
+    expect(claimed).toMatchObject(states.map((state) => ({ jobId, state })));
   });
 
   test("no longer than its lock timeout: then the row is left out, and its batch mates are claimed", async () => {

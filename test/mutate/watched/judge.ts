@@ -12,8 +12,8 @@ const answerShape = z.record(
   z.object({ is: z.enum(["killed", "survived", "invalid"]), by: z.string().nullable() }),
 );
 
-/** It fails when a statement answers or writes anything that its golden files do not say. */
-const testFile = "test/postgres/effects/effects.test.ts";
+/** Its tests fail when a statement answers or writes anything that their golden files do not say. */
+const testFolder = "test/postgres/effects";
 
 /**
  * Tries mutants of statements while `test/postgres/effects` runs, all in one run.
@@ -30,20 +30,20 @@ export async function judgeWatched(
     writeFileSync(join(folder, "mutants.json"), JSON.stringify(numbered));
     process.env["BELFRY_WATCHED"] = folder;
     const config = join(import.meta.dirname, "vitest.config.ts");
-    const vitest = await startVitest("test", [testFile], { config, watch: false, reporters: [{}] });
+    const vitest = await startVitest("test", [testFolder], { config, watch: false, reporters: [{}] });
     const failed = vitest.state
       .getTestModules()
       .flatMap((module) => [...module.children.allTests("failed")])
       .map((test) => `${test.fullName}: ${test.result().errors?.[0]?.message ?? ""}`);
     await vitest.close();
-    if (failed.length > 0) throw new Error(`${testFile} fails without a mutant: ${failed.slice(0, 3).join("; ")}`);
+    if (failed.length > 0) throw new Error(`${testFolder} fails without a mutant: ${failed.slice(0, 3).join("; ")}`);
     const tried = answerShape.parse(JSON.parse(readFileSync(join(folder, "verdicts.json"), "utf8")));
     const ms = Math.round((performance.now() - startedMs) / Math.max(1, mutants.length));
     const left: Mutant[] = [];
     for (const mutant of mutants) {
       const { is, by } = tried[mutant.key] ?? { is: "survived", by: null };
       if (is === "survived") left.push(mutant);
-      else onVerdict({ key: mutant.key, is, by: by === null ? null : `${testFile} > ${by}`, tests: 1, ms });
+      else onVerdict({ key: mutant.key, is, by: by === null ? null : `${testFolder} > ${by}`, tests: 1, ms });
     }
     return left;
   } finally {

@@ -4,9 +4,14 @@ import { afterAll, expect } from "vitest";
 import type { Numbered } from "./markers.ts";
 import { createTrials } from "./trial.ts";
 
+/** Of all files of the run: a mutant that one of them found is not tried in the next. */
+declare global {
+  var belfryTrials: ReturnType<typeof createTrials> | undefined;
+}
+
 const folder = process.env["BELFRY_WATCHED"] ?? "";
 const mutants = JSON.parse(readFileSync(join(folder, "mutants.json"), "utf8")) as readonly Numbered[];
-const trials = createTrials(new Map(mutants.map((one) => [one.number, one])));
+const trials = (globalThis.belfryTrials ??= createTrials(new Map(mutants.map((one) => [one.number, one]))));
 
 globalThis.belfryBeforeStatement = (sending) => trials.before(expect.getState().currentTestName ?? "", sending);
 

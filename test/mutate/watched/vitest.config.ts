@@ -21,6 +21,8 @@ export default defineConfig({
   test: {
     pool: "forks",
     maxWorkers: 1,
+    // One process for both files, which share what was tried.
+    isolate: false,
     fsModuleCache: false,
     // Trials leave dead rows, which move those behind them: golden files hold without them only.
     testNamePattern: /^(?!.*row for row)/,

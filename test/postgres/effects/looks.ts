@@ -1,13 +1,10 @@
 import { readOccurrences } from "../../../src/insight/occurrences.ts";
 import { readRuns, readTasks } from "../../../src/insight/runs.ts";
 import { readWaiting } from "../../../src/insight/waiting.ts";
-import { failure, minute } from "../../contract/store/fixture.ts";
-import { states } from "../../../src/machine/state.ts";
+import { minute } from "../../contract/store/fixture.ts";
 import type { JobId } from "../../../src/machine/job.ts";
-import { countMatching, findJobs, jobSorts } from "../../../src/insight/find-jobs.ts";
 import { jobsById, readAttempt } from "../../../src/insight/job.ts";
 import { readLanes } from "../../../src/insight/lanes.ts";
-import type { JobSearch } from "../../../src/insight/search.ts";
 import { readEvents } from "../../../src/insight/stream.ts";
 import { archiveLag, readArchive } from "../../../src/insight/archived.ts";
 import { readDueSoon } from "../../../src/insight/due-soon.ts";
@@ -24,14 +21,12 @@ import { readFailingSince, readLatestOccurrences, readOccurrenceEnds } from "../
 import { mapOf } from "../../../src/insight/run-map.ts";
 import { readComing, searchSchedules } from "../../../src/insight/schedules.ts";
 import { readSlot, readSlots } from "../../../src/insight/slots.ts";
-import { oneRow } from "../../../src/insight/sql-query.ts";
 import { readWorkers } from "../../../src/insight/workers.ts";
 import type { World } from "./world.ts";
 
 /** Looks at all there is with every read of an operator, by values that the rows have. */
 export async function looks(world: World): Promise<void> {
   await world.tally.rollUp(1_000);
-  await searches(world);
   await single(world);
   await overview(world);
   await schedules(world);
@@ -43,56 +38,6 @@ async function values(world: World, column: string, table = "job"): Promise<read
     `select distinct ${column}::text as value from belfry.${table} where ${column} is not null order by 1 limit 12`,
   );
   return rows.map(({ value }) => value);
-}
-
-async function fields(world: World): Promise<readonly JobSearch[]> {
-  const [kinds, lanes, keys, workers] = [
-    await values(world, "kind"),
-    await values(world, "lane"),
-    await values(world, "key"),
-    await values(world, "worker"),
-  ];
-  const [runs, scheduleIds, ids] = [
-    await values(world, "run_id"),
-    await values(world, "schedule_id"),
-    await values(world, "id"),
-  ];
-  const now = await world.store.now();
-  const prints = await oneRow(world.insight, readFailureGroups, {});
-  return [
-    ...states.map((state) => ({ states: [state] })),
-    { states: ["FAILED", "SUCCESS"], taken: true },
-    ...kinds.map((kind) => ({ kind })),
-    { kinds: kinds.slice(1) },
-    ...lanes.map((lane) => ({ lane })),
-    ...keys.slice(0, 3).map((key) => ({ key })),
-    ...workers.map((worker) => ({ worker })),
-    ...runs.slice(0, 2).map((runId) => ({ runId })),
-    ...scheduleIds.map((scheduleId) => ({ scheduleId })),
-    ...ids.slice(0, 1).map((id) => ({ id })),
-    { errorCode: failure.errorCode },
-    { fingerprints: prints.groups.slice(0, 1).map(({ fingerprint }) => fingerprint) },
-    { words: [(kinds[0] ?? "none").slice(1, 4)] },
-    { words: [(keys[0] ?? "none").slice(1, 4), "mail"] },
-    ...[true, false].map((held) => ({ held })),
-    { dueFrom: now },
-    { dueTo: now },
-    { payload: [{ path: ["n"], value: "2" }] },
-  ] as readonly JobSearch[];
-}
-
-async function searches(world: World): Promise<void> {
-  const { insight } = world;
-  for (const search of [{}, ...(await fields(world))]) {
-    for (const sort of jobSorts) {
-      let cursor: string | null = null;
-      for (let page = 0; page < 3; page += 1) {
-        ({ cursor } = await findJobs(insight, { search, sort, cursor, limit: 3 }));
-        if (cursor === null) break;
-      }
-    }
-    for (const most of [2, 100]) await countMatching(insight, search, most);
-  }
 }
 
 async function single({ insight, store, pool }: World): Promise<void> {

@@ -1,6 +1,7 @@
 import { createSession } from "../../../src/postgres/session.ts";
 import { createTally } from "../../../src/postgres/tally.ts";
 import { Pool } from "pg";
+import { afterAll, beforeAll } from "vitest";
 import { type Connections, openConnections } from "../../../src/postgres/connect.ts";
 import { createDatabase } from "../../../src/postgres/database.ts";
 import { testStore } from "../../support/looks.ts";
@@ -11,20 +12,27 @@ import { migrateTemplate, startThrowawayServer } from "../../support/postgres-se
 import type { World } from "./world.ts";
 import { type Effects, noting, shortHash, watchEffects } from "./watch.ts";
 
-export interface WatchedServer {
-  /** A migrated, empty database whose clock stands; `seen` gets what its statements answer and write. */
-  open(seen: Effects, options?: { readonly dispatchWindowMs?: number }): Promise<World>;
-  close(): Promise<void>;
-}
+type Open = (seen: Effects, options?: { readonly dispatchWindowMs?: number }) => Promise<World>;
 
-/** A server of its own: how far the roll-up and the stream read depends on every transaction of the server. */
-export async function openServer(): Promise<WatchedServer> {
-  // Statistics that are taken now and then change a plan, and with it which rows a limit takes. To plan each time is half of the CPU.
-  const { url, stop } = await startThrowawayServer({ autovacuum: "off", plan_cache_mode: "force_generic_plan" });
-  await migrateTemplate(url);
+/**
+ * A server of the file's own: how far the roll-up and the stream read depends on every transaction of the server.
+ * @returns what opens a migrated, empty database whose clock stands; `seen` gets what its statements answer and write.
+ */
+export function watchedServer(): Open {
   const free: Watched[] = [];
+  let server: Awaited<ReturnType<typeof startThrowawayServer>> | null = null;
   let made = 0;
+  beforeAll(async () => {
+    // Statistics that are taken now and then change a plan, and with it which rows a limit takes. To plan each time is half of the CPU.
+    server = await startThrowawayServer({ autovacuum: "off", plan_cache_mode: "force_generic_plan" });
+    await migrateTemplate(server.url);
+  });
+  afterAll(async () => {
+    for (const { connections, pool } of free) await Promise.all([connections.close(), pool.end()]);
+    await server?.stop();
+  });
   const create = async (): Promise<Watched> => {
+    const url = server?.url ?? "";
     made += 1;
     const name = `effects_${made}`;
     const template = new URL(url).pathname.slice(1);
@@ -32,30 +40,24 @@ export async function openServer(): Promise<WatchedServer> {
     await runOnce(databaseOf(url, name), noting);
     return connect(databaseOf(url, name));
   };
-  return {
-    async open(seen, options) {
-      const watched = free.pop() ?? (await create());
-      await watched.pool.query(fresh);
-      watched.seen.now = seen;
-      const { connections, pool } = watched;
-      return {
-        url: watched.url,
-        pool,
-        connections,
-        store: testStore(connections, options),
-        tally: createTally(createSession(connections.main, connections.where)),
-        insight: createDatabase(connections, { checksRows: true }),
-        clock: testClock(pool),
-        async close() {
-          await empty(pool);
-          free.push(watched);
-        },
-      };
-    },
-    async close() {
-      for (const { connections, pool } of free) await Promise.all([connections.close(), pool.end()]);
-      await stop();
-    },
+  return async (seen, options) => {
+    const watched = free.pop() ?? (await create());
+    await watched.pool.query(fresh);
+    watched.seen.now = seen;
+    const { connections, pool } = watched;
+    return {
+      url: watched.url,
+      pool,
+      connections,
+      store: testStore(connections, options),
+      tally: createTally(createSession(connections.main, connections.where)),
+      insight: createDatabase(connections, { checksRows: true }),
+      clock: testClock(pool),
+      async close() {
+        await empty(pool);
+        free.push(watched);
+      },
+    };
   };
 }
 
@@ -81,12 +83,15 @@ function connect(url: string): Watched {
   return { url, pool, connections, seen };
 }
 
-/** Time stands still, so that what lies at a bound lies there exactly; a key in place of one drawn at random. */
+/** Time stands still, so that what lies at a bound lies there exactly; a key in place of one drawn at random. Notes stay few pages, which each statement reads. */
 const fresh = `
 update belfry.test_clock set origin = '2026-02-28T23:00:00Z', shift = interval '0', rate = 0;
 delete from belfry.stage_key;
 insert into belfry.stage_key (key) values ('drawn');
-delete from noted.change`;
+do $$ begin
+  delete from noted.change;
+  if pg_relation_size('noted.change') > 65536 then truncate noted.change; end if;
+end $$`;
 
 /** A line for each statement: how often it ran, with how many different effects, the least and most of each, a hash of all. */
 export function linesOf(seen: Effects): string {

@@ -5,7 +5,7 @@ import type { Connections } from "../../../src/postgres/connect.ts";
 /** Notes each row that a statement writes: the whole row when it is new or gone, else the columns that changed. */
 export const noting = `
 create schema noted;
-create table noted.change (line text not null);
+create unlogged table noted.change (line text not null);
 create function noted.note() returns trigger language plpgsql as $$
 declare
   was jsonb := case when tg_op = 'INSERT' then '{}' else to_jsonb(old) end;

@@ -1,40 +1,14 @@
 import { array, sample } from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { storeContract } from "../../contract/store.ts";
+import { describe, expect, test } from "vitest";
 import { anyStep, expectEqualRows, openPair } from "../../model/model.ts";
 import { operationsTour } from "../operations-tour.ts";
 import { tour } from "../tour.ts";
 import { looks } from "./looks.ts";
 import { restTour, retention } from "./rest-tour.ts";
-import { linesOf, openServer, type WatchedServer } from "./run.ts";
+import { linesOf, watchedServer } from "./run.ts";
 import type { Effects } from "./watch.ts";
 
-let server: WatchedServer | null = null;
-
-beforeAll(async () => {
-  server = await openServer();
-});
-
-afterAll(async () => {
-  await server?.close();
-});
-
-function open(seen: Effects, options?: { readonly dispatchWindowMs?: number }) {
-  if (server === null) throw new Error("the server runs only during tests");
-  return server.open(seen, options);
-}
-
-describe("the contract under the watcher", () => {
-  const seen: Effects = new Map();
-  storeContract("Postgres, watched", async (options) => {
-    const { store, clock, close } = await open(seen, options);
-    return { store, advance: (ms) => clock.advance(ms), close };
-  });
-
-  test("each statement answered and wrote, row for row, what contract.txt says", async () => {
-    await expect(linesOf(seen)).toMatchFileSnapshot("./contract.txt");
-  });
-});
+const open = watchedServer();
 
 test("each statement of a system's daily life, used twice, answers and writes what daily.txt says", async () => {
   const seen: Effects = new Map();
