@@ -215,7 +215,7 @@ test("a schedule whose last time is written already comes up until that time, an
   );
   expect(new Set(await shown())).toEqual(new Set(["ping-often"]));
   await opened.pool.query(
-    "update belfry.occurrence set outcome = 'SKIPPED', reason = 'paused', decided_at = belfry.now()",
+    "update belfry.occurrence set outcome = 'SKIPPED', reason = 'paused', decided_at = belfry.now(), effective_at = nominal_at",
   );
   expect(await shown()).toEqual([]);
 });
