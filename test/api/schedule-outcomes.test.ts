@@ -84,6 +84,9 @@ test("failures that reach back further than the page shows have their beginning;
   });
   await opened.pool.query("delete from belfry.occurrence where local_time = 't0'");
   expect((await outcomes(opened)).schedules[0]).toMatchObject({ lastSuccessAt: null, failingSinceIsMore: false });
+  await opened.advance(60_000);
+  await past(opened.pool, "ping-often", ["SUCCESS"]);
+  expect(await outcomes(opened, "?state=failing")).toMatchObject({ total: 0 });
 });
 
 test("filters and sorts are of the server, page after page", async () => {
@@ -211,6 +214,10 @@ test("a schedule whose last time is written already comes up until that time, an
      select id, '17:10', 0, 'Asia/Seoul', belfry.now() + interval '10 minutes', 'PLANNED', version, belfry.now() from belfry.schedule`,
   );
   expect(new Set(await shown())).toEqual(new Set(["ping-often"]));
+  await opened.pool.query(
+    "update belfry.occurrence set outcome = 'SKIPPED', reason = 'paused', decided_at = belfry.now(), effective_at = nominal_at",
+  );
+  expect(await shown()).toEqual([]);
 });
 
 test("one schedule comes with its times when they are asked for, and many without", async () => {

@@ -199,7 +199,8 @@ test("each window counts what is in it: random ledgers against a count by hand",
       await pool.query("delete from belfry.occurrence; delete from belfry.schedule");
       await pool.query(
         `insert into belfry.schedule (id, app, version, source, spec, enabled, decided_until, ledger_from, created_at, updated_at)
-         values ('minutely', 'promises', 1, 'code', $1, true, belfry.now(), belfry.now(), belfry.now(), belfry.now())`,
+         select id, 'promises', 1, 'code', $1, id <> 'off', belfry.now(), belfry.now(), belfry.now(), belfry.now()
+         from unnest(array['minutely', 'off']) id`,
         [{ ...spec, objective }],
       );
       const times = [...new Map(history.map((each) => [each.ageSeconds + (each.spreadSeconds ?? 0), each])).values()];

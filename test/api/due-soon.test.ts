@@ -1,0 +1,100 @@
+import { expect, test } from "vitest";
+import type { UpcomingReply } from "../../src/api/shape/upcoming.ts";
+import { insightLimits } from "../../src/insight/insight-limits.ts";
+import { aJob } from "../contract/store/fixture.ts";
+import { openApi } from "./harness.ts";
+
+const minute = 60_000;
+const clock = (at: string): string => at.slice(11, 16);
+
+async function opened() {
+  const { call, pool, store } = await openApi();
+  await pool.query("update belfry.schedule set enabled = false, next_at = null");
+  const comingUp = async (query = "") => {
+    const { body } = await call("GET", `/upcoming?${query}`);
+    const { jobs, parts, isMore } = body as unknown as UpcomingReply;
+    return {
+      jobs: jobs.map(({ kind, lane, jobs: many, firstAt, lastAt }) => [
+        kind,
+        lane,
+        many,
+        clock(firstAt),
+        clock(lastAt),
+      ]),
+      parts: parts.flatMap((many, part) => (many === 0 ? [] : [[part, many]])),
+      isMore,
+    };
+  };
+  return { pool, store, comingUp };
+}
+
+test("jobs that wait for a time within the span come up by kind and lane, but not those that a schedule's own times show", async () => {
+  const { pool, store, comingUp } = await opened();
+  await store.installSlots([{ key: "cap:few", size: 1, onRefusal: "hold", reason: "slot" }]);
+  const due = (minutes: number, over: object = {}) => aJob({ kind: "ping", delayMs: minutes * minute, ...over });
+  await store.insert([
+    ...[0, 1, 3, 24, 60].map((minutes) => due(minutes)),
+    ...["later", "now", "past"].map((kind) => due(61, { kind })),
+    due(30, { lane: "mail" }),
+    due(45, { kind: "capped", slotKeys: ["cap:few"] }),
+    // A message is out at 10 minutes, and waits to be sent at 54.
+    ...[10, 54].flatMap((minutes) => ["next", "again", "target"].map((kind) => due(minutes, { kind }))),
+  ]);
+  await pool.query("update belfry.job set hold = 'slot', held_on = 'cap:few' where kind = 'capped'");
+  await pool.query(
+    "update belfry.job set due_at = belfry.now() - (kind = 'past')::int * interval '1 minute' where kind in ('now', 'past')",
+  );
+  // Its next time, one whose time has come and that runs again, and a target that was written ahead.
+  await pool.query(
+    `update belfry.job set schedule_id = 'ping-often', scheduled_for = due_at where kind in ('next', 'target')`,
+  );
+  await pool.query(
+    `update belfry.job set schedule_id = 'ping-often', scheduled_for = belfry.now() where kind = 'again'`,
+  );
+  await pool.query(`update belfry.job set run_id = 1, task = 'target' where kind = 'target'`);
+  const [again, capped, mail] = [
+    ["again", "default", 2, "08:10", "08:54"],
+    ["capped", "default", 1, "08:45", "08:45"],
+    ["ping", "mail", 1, "08:30", "08:30"],
+  ];
+  const ping = ["ping", "default", 4, "08:01", "09:00"];
+  expect(await comingUp()).toEqual({
+    jobs: [ping, again, ["target", "default", 2, "08:10", "08:54"], mail, capped],
+    parts: [
+      [1, 1],
+      [3, 1],
+      [10, 2],
+      [24, 1],
+      [30, 1],
+      [45, 1],
+      [54, 2],
+      [59, 1],
+    ],
+    isMore: false,
+  });
+  expect((await comingUp("lane=mail")).jobs).toEqual([mail]);
+  expect((await comingUp("app=tests")).jobs).toEqual([ping, mail]);
+});
+
+test.each([
+  ["wait", "null"],
+  ["are out", "belfry.now()"],
+])(
+  "of many jobs that %s those are counted that come first, and the answer says that there are more",
+  async (_, sentAt) => {
+    const { pool, comingUp } = await opened();
+    const { dueSoonRowsMax } = insightLimits;
+    const add = (from: number, to: number) =>
+      pool.query(
+        `insert into belfry.job (kind, payload, lane, state, event_id, due_at, max_attempts, lease_ms, retention_ms, trace, created_at,
+         dispatched_at)
+       select 'ping', 'null', 'default', case when ${sentAt} is null then 'PENDING' else 'QUEUED' end::belfry.job_state, 0,
+         belfry.now() + interval '1 minute', 4, 20000, 2592000000, 't', belfry.now(), ${sentAt} from generate_series($1::int, $2) n`,
+        [from, to],
+      );
+    await add(1, dueSoonRowsMax - 1);
+    expect((await comingUp()).isMore).toBe(false);
+    await add(1, 2);
+    expect(await comingUp()).toMatchObject({ isMore: true, parts: [[1, dueSoonRowsMax]] });
+  },
+);
