@@ -51,7 +51,7 @@ with recursive span as materialized (
   ) o where o.due_at > s.since and o.due_at <= s.till
 )
 select f.schedule_id as schedule, f.kind, f.lane,
-  least($2::int - 1, floor(extract(epoch from f.due_at - s.since) / extract(epoch from s.till - s.since) * $2::int)::int) as part,
+  least($2::int - 1, floor(extract(epoch from f.due_at - s.since) * $2::int / extract(epoch from s.till - s.since))::int) as part,
   count(*)::int as jobs, ${isoText("min(f.due_at)")} as "firstAt", ${isoText("max(f.due_at)")} as "lastAt"
 from found f cross join span s
 where not (f.run_id is null and f.schedule_id is not null and f.comes_at > s.since)
