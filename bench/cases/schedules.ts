@@ -87,7 +87,7 @@ async function openTicks(ground: Ground, count: number) {
   const known = registry([defineApp({ name: "bench", jobs: [job], schedules: all })]);
   await installDefinitions(ports(0), known, { stage: "bench" });
   for (let left = count; left > 0;) {
-    left = (await tick(ports(0), known, { stage: "bench" })).schedules;
+    left = (await tick(ports(0), known)).schedules;
   }
   await database.pool.query("vacuum analyze belfry.schedule, belfry.occurrence, belfry.job");
   let dispatchWindowMs = 0;
@@ -96,7 +96,7 @@ async function openTicks(ground: Ground, count: number) {
     async once(): Promise<{ buffers: number }> {
       dispatchWindowMs += minuteMs;
       plans.length = 0;
-      const { occurrences } = await tick(ports(dispatchWindowMs), known, { stage: "bench" });
+      const { occurrences } = await tick(ports(dispatchWindowMs), known);
       // A full minute of real time may pass between two rounds, and then it is two times each.
       if (occurrences < due) throw new Error(`the tick planned ${occurrences} times, not ${due}`);
       return { buffers: pagesOf(plans) / (occurrences / due) };
