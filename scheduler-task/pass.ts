@@ -89,7 +89,6 @@ async function passWithUpkeep(
     { ports, registry, insight, tally },
     {
       owner,
-      stage: config.stage.name,
       signal: ended.signal,
     },
   );
@@ -97,7 +96,6 @@ async function passWithUpkeep(
   try {
     const report = await runPasses(ports, registry, {
       owner,
-      stage: config.stage.name,
       untilMs: config.passMs,
       onLockOutage,
       lockLeaseMs,

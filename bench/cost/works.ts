@@ -143,12 +143,11 @@ export const works: readonly Work[] = [
     async prepare({ portsAhead, known }) {
       const ports = portsAhead(0);
       await installDefinitions(ports, known, { stage: "bench" });
-      for (let left = 1; left > 0;) left = (await tick(ports, known, { stage: "bench" })).schedules;
+      for (let left = 1; left > 0;) left = (await tick(ports, known)).schedules;
     },
     async run({ portsAhead, known, drain, dueNow }, jobs) {
       const minutes = Math.ceil(jobs / schedulesMax);
-      for (let minute = 1; minute <= minutes; minute += 1)
-        await tick(portsAhead(minute * 60_000), known, { stage: "bench" });
+      for (let minute = 1; minute <= minutes; minute += 1) await tick(portsAhead(minute * 60_000), known);
       await dueNow();
       await drain(10);
     },

@@ -17,7 +17,7 @@ interface Bulks {
 }
 
 export function bulkBeginner(options: ApiOptions): Bulks {
-  const { insight, ports, stage = "dev" } = options;
+  const { insight, ports } = options;
   const owner = `api:${ports.random.id().slice(0, 8)}`;
   let isRunning = false;
   /** One began after the last look for one. */
@@ -26,7 +26,7 @@ export function bulkBeginner(options: ApiOptions): Bulks {
     try {
       while (isMore) {
         isMore = false;
-        while (await runBulkPage(options, { owner, stage }));
+        while (await runBulkPage(options, { owner }));
       }
     } finally {
       isRunning = false;

@@ -27,7 +27,6 @@ export interface BackfillOptions {
   readonly force: boolean;
   /** Milliseconds between two jobs; null is the schedule's own pace. */
   readonly paceMs: number | null;
-  readonly stage: string;
   /** After each page that was written. @returns false to stop there. */
   readonly onPage?: (done: { readonly added: number; readonly again: number }) => Promise<boolean>;
 }
@@ -87,7 +86,7 @@ export async function backfill(
   const paceMs = options.paceMs ?? row.spec.misfire.paceMs;
   const times = judged.map(({ entry }) => entry);
   const todo = judged.filter(({ entry }) => entry.runs);
-  const { made, failed } = await withJobs(ports, registry, todo, { row, stage: options.stage });
+  const { made, failed } = await withJobs(ports, registry, todo, row);
   if (options.dryRun) return { dryRun: true, times, added: 0, again: 0, failed, paceMs };
   const done = await write(ports, registry, made, { ...options, id, paceMs });
   return { dryRun: false, times, ...done, failed, paceMs };
@@ -168,9 +167,9 @@ async function withJobs(
   ports: BackfillPorts,
   registry: Registry,
   todo: readonly Wanted[],
-  { row, stage }: { readonly row: ScheduleRow; readonly stage: string },
+  row: ScheduleRow,
 ): Promise<{ made: readonly BackfillTime[]; failed: readonly FailedTime[] }> {
-  const options = { registry, stage, trace: ports.random.id(), seals: ports.seals };
+  const options = { registry, trace: ports.random.id(), seals: ports.seals };
   const made: BackfillTime[] = [];
   const failed: FailedTime[] = [];
   for (const { interval, time } of todo) {

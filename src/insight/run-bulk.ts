@@ -30,13 +30,12 @@ export interface BulkWorld {
  * Does one page of the oldest bulk action that no other process works on.
  * @returns whether there was one: call again.
  */
-export async function runBulkPage(world: BulkWorld, options: { owner: string; stage: string }): Promise<boolean> {
+export async function runBulkPage(world: BulkWorld, { owner }: { owner: string }): Promise<boolean> {
   const { insight } = world;
-  const { owner } = options;
   const taken = await nextBulk(insight, owner);
   if (taken === null) return false;
   const bulk = taken.action === "retry" ? { ...taken, search: asRequested(taken) } : taken;
-  if (bulk.action === "backfill") return await runBackfill(world, { bulk, ...options });
+  if (bulk.action === "backfill") return await runBackfill(world, bulk, owner);
   if (bulk.steps?.state === "wanted") return await takeStep(world, bulk, owner);
   const { ids, next } = await findIds(insight, bulk, rowsOf(bulk));
   const moved = ids.length === 0 ? [] : await change(world, bulk, ids);
@@ -48,15 +47,12 @@ export async function runBulkPage(world: BulkWorld, options: { owner: string; st
 }
 
 /** All pages, or as many as come before it is stopped: a time that is planned already is none of them when it is taken again. */
-async function runBackfill(
-  { ports, registry, insight }: BulkWorld,
-  { bulk, owner, ...options }: { bulk: Bulk; owner: string; stage: string },
-): Promise<boolean> {
+async function runBackfill({ ports, registry, insight }: BulkWorld, bulk: Bulk, owner: string): Promise<boolean> {
   const { scheduleId = "", dueFrom: from = 0, dueTo: to = 0 } = bulk.search;
   const advance = async (changed: number, refused: number, isLast: boolean): Promise<boolean> =>
     (await insight.run(advanceBackfill, { id: bulk.id, owner, changed, refused, isLast })).length > 0;
   // What may lie before its ledger was judged when it was asked for.
-  const asked = { from, to, dryRun: false, force: true, paceMs: bulk.paceMs, ...options };
+  const asked = { from, to, dryRun: false, force: true, paceMs: bulk.paceMs };
   try {
     const { failed } = await backfill(ports, registry, scheduleId, {
       ...asked,

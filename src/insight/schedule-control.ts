@@ -87,7 +87,7 @@ export async function triggerSchedule(
   ports: ControlPorts,
   registry: Registry,
   id: string,
-  options: { readonly stage: string; readonly key?: string | undefined },
+  options: { readonly key?: string | undefined } = {},
 ): Promise<{ readonly id: JobId; readonly created: boolean }> {
   const facts = await ports.store.scheduleFacts(id);
   if (facts === null || facts.row === null) throw unknownSchedule(id);
@@ -97,12 +97,8 @@ export async function triggerSchedule(
   const time = { localTime, fold: 0, instant: now, kind: "fires", mergedInto: null } as const;
   const decision = { time, outcome: "PLANNED", reason: null, isCatchUp: false, missedCount: 0, dueAt: null } as const;
   const trace = ports.random.id();
-  const { occurrence, failure } = await plannedRow(row, decision, definition, {
-    ...options,
-    registry,
-    trace,
-    seals: ports.seals,
-  });
+  const how = { registry, trace, seals: ports.seals };
+  const { occurrence, failure } = await plannedRow(row, decision, definition, how);
   if (occurrence.job === null) {
     throw new ScheduleRefused("invalid-schedule", `schedule "${id}" gives no payload now: ${failure?.message ?? ""}`);
   }

@@ -9,7 +9,7 @@ import { type BulkWorld, runBulkPage } from "./run-bulk.ts";
  */
 export async function upkeep(
   world: BulkWorld & { readonly tally: Pick<Tally, "rollUp"> },
-  options: { owner: string; stage: string; signal: AbortSignal },
+  options: { owner: string; signal: AbortSignal },
 ): Promise<void> {
   const { ports, tally } = world;
   while (!options.signal.aborted) {

@@ -14,7 +14,6 @@ import { effectiveAt, type PlannedOccurrence, type PlannedSchedule, type Schedul
 
 export interface FireOptions {
   readonly registry: Registry;
-  readonly stage: string;
   readonly trace: string;
   readonly seals: Seals | undefined;
 }
@@ -27,54 +26,36 @@ interface PayloadFailure {
 
 /**
  * What a round writes for one schedule: its plan, with a job for each time that gets one. `decider` is the row with the version
- * that decides, which an edit may have ended.
+ * that decides, which an edit may have ended, and which may name a job that is no longer defined: its times become SKIPPED `no-job`,
+ * because nothing else would ever decide them.
  */
 export async function plannedOf(
-  ports: Pick<Ports, "random" | "log" | "metrics" | "seals">,
+  { random, log, metrics, seals }: Pick<Ports, "random" | "log" | "metrics" | "seals">,
   { row, decider, plan }: { readonly row: ScheduleRow; readonly decider: ScheduleRow; readonly plan: SchedulePlan },
-  { registry, stage }: { readonly registry: Registry; readonly stage: string },
+  registry: Registry,
 ): Promise<{ readonly planned: PlannedSchedule; readonly payloadFailed: number }> {
   const { kind } = decider.spec.job;
-  const options = { stage, trace: () => ports.random.id(), seals: ports.seals };
-  const { occurrences, failures } = await plannedRows(decider, plan.decisions, registry, options);
+  const definition = registry.jobs.get(kind);
+  const occurrences: PlannedOccurrence[] = [];
+  const failures: PayloadFailure[] = [];
+  for (const decision of plan.decisions) {
+    const { occurrence, failure } =
+      definition === undefined
+        ? withoutJob(decider, decision)
+        : await plannedRow(decider, decision, definition, { registry, trace: random.id(), seals });
+    occurrences.push({ ...occurrence, version: decider.version });
+    if (failure !== null) failures.push(failure);
+  }
   const [first] = failures;
   if (first !== undefined) {
-    const where = { schedule: row.id, kind, localTime: first.localTime };
-    ports.log.error("no payload for an occurrence: SKIPPED", {
-      ...where,
-      problem: first.message,
-      times: failures.length,
-    });
-    ports.metrics.add("scheduler.payload.failed", failures.length, "Count", { job: kind });
+    const where = { schedule: row.id, kind, localTime: first.localTime, problem: first.message };
+    log.error("no payload for an occurrence: SKIPPED", { ...where, times: failures.length });
+    metrics.add("scheduler.payload.failed", failures.length, "Count", { job: kind });
   }
   const { decidedUntil, nextAt, carry } = plan;
   const { id: scheduleId, version, decidedUntil: decidedFrom } = row;
   const planned = { scheduleId, version, decidedFrom, decidedUntil, nextAt, carry, occurrences };
   return { planned, payloadFailed: failures.length };
-}
-
-/**
- * The occurrences of decided times. An ended version may name a job that is no longer defined; its times become SKIPPED
- * `no-job`, because nothing else would ever decide them.
- */
-async function plannedRows(
-  row: ScheduleRow,
-  decisions: readonly TimeDecision[],
-  registry: Registry,
-  { stage, trace, seals }: { readonly stage: string; readonly trace: () => string; readonly seals: Seals | undefined },
-): Promise<{ readonly occurrences: readonly PlannedOccurrence[]; readonly failures: readonly PayloadFailure[] }> {
-  const definition = registry.jobs.get(row.spec.job.kind);
-  const occurrences: PlannedOccurrence[] = [];
-  const failures: PayloadFailure[] = [];
-  for (const decision of decisions) {
-    const { occurrence, failure } =
-      definition === undefined
-        ? withoutJob(row, decision)
-        : await plannedRow(row, decision, definition, { registry, stage, trace: trace(), seals });
-    occurrences.push({ ...occurrence, version: row.version });
-    if (failure !== null) failures.push(failure);
-  }
-  return { occurrences, failures };
 }
 
 function withoutJob(row: ScheduleRow, decision: TimeDecision): { occurrence: PlannedOccurrence; failure: null } {

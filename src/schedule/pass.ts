@@ -19,7 +19,6 @@ import { tick } from "./tick.ts";
 export interface PassOptions {
   /** Names this scheduler task; made unique per acquisition. */
   readonly owner: string;
-  readonly stage: string;
   /** Milliseconds after which no new pass starts. A task that gets the lock makes at least one. */
   readonly untilMs: number;
   readonly onLockOutage: "postgres" | "skip";
@@ -106,7 +105,6 @@ export async function pass(
   ports: Ports,
   registry: Registry,
   options: {
-    stage: string;
     fence?: Fence | undefined;
     signal: AbortSignal;
     observations?: QueueObservations;
@@ -115,11 +113,11 @@ export async function pass(
     rests?: Map<string, number>;
   },
 ): Promise<Readonly<Record<string, number>>> {
-  const { stage, signal, fence, lapsed = createLapsedLeases() } = options;
+  const { signal, fence, lapsed = createLapsedLeases() } = options;
   const { rescueRowsMax: limit, rescueRoundsMax: rounds } = passLimits;
   const steps: readonly (readonly [string, () => Promise<Record<string, number>>])[] = [
     ["blackouts", () => installBlackouts(ports, registry)],
-    ["tick", () => tick(ports, registry, { stage, signal, fence })],
+    ["tick", () => tick(ports, registry, { signal, fence })],
     ["prematerialized", () => decidePrematerialized(ports, fence)],
     ["relay", () => relay(ports, { signal, fence })],
     ["turns", () => giveTurns(ports, { of: "all", fence })],

@@ -18,6 +18,7 @@ import { timetable, tzProblem } from "../calendar/timetable.ts";
 import { createWorker, stoppedBy, type Worker } from "../run/worker.ts";
 
 export interface RunScheduleOptions extends Omit<PassOptions, "untilMs"> {
+  readonly stage: string;
   readonly id: string;
 }
 
@@ -122,12 +123,7 @@ interface Page {
   readonly isPassed: boolean;
 }
 
-async function decidePage(
-  ports: Ports,
-  registry: Registry,
-  row: ScheduleRow,
-  { stage, fence }: FencedOptions,
-): Promise<Page> {
+async function decidePage(ports: Ports, registry: Registry, row: ScheduleRow, { fence }: FencedOptions): Promise<Page> {
   const now = await ports.store.now();
   const dueNow: ScheduleRow = { ...row, spec: { ...row.spec, launch: "tick", materializeBeforeMs: 0 } };
   const { row: decider, plan } = await planNext(ports.store, dueNow, {
@@ -137,7 +133,7 @@ async function decidePage(
   });
   if (plan.decisions.length === 0 && plan.isComplete)
     return { occurrences: 0, outbox: [], isComplete: true, isPassed: false };
-  const { planned } = await plannedOf(ports, { row, decider, plan }, { registry, stage });
+  const { planned } = await plannedOf(ports, { row, decider, plan }, registry);
   const nextAt = planned.nextAt === null ? null : planned.nextAt + scheduleLimits.ruleGraceMs;
   await ports.crashPoint?.("tick.beforeCommit");
   const written = await ports.store.plan([{ ...planned, nextAt }], { dispatchWindowMs: 0, fence });

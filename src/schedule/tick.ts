@@ -12,7 +12,6 @@ import { afterCommit } from "../run/after-commit.ts";
 import { tzProblem } from "../calendar/timetable.ts";
 
 export interface TickOptions {
-  readonly stage: string;
   readonly fence?: Fence | undefined;
   readonly signal?: AbortSignal;
   /** Version of the tz data that computes the times. Default: this runtime's. */
@@ -39,7 +38,7 @@ type TickPorts = Pick<Ports, "seals" | "store" | "queue" | "clock" | "random" | 
  * Schedules -> occurrences and jobs, up to the dispatch window, in bounded rounds. Every nominal time gets exactly one row.
  * A schedule that cannot be decided here gets a warning and does not stop the others.
  */
-export async function tick(ports: TickPorts, registry: Registry, options: TickOptions): Promise<TickCounts> {
+export async function tick(ports: TickPorts, registry: Registry, options: TickOptions = {}): Promise<TickCounts> {
   const turn = new TickState(ports, registry, options);
   for (let round = 0; round < passLimits.tickRoundsMax && !turn.isOver(); round++) {
     const limit = passLimits.tickSchedulesMax + turn.left.size;
@@ -141,8 +140,7 @@ class TickState {
     try {
       const made = await plan();
       if (made === null) return null;
-      const where = { registry: this.#registry, stage: this.#options.stage };
-      const { planned, payloadFailed } = await plannedOf(this.#ports, { row, ...made }, where);
+      const { planned, payloadFailed } = await plannedOf(this.#ports, { row, ...made }, this.#registry);
       this.#counts["payload.failed"] += payloadFailed;
       return { planned, isComplete: made.plan.isComplete, missed: made.plan.missed };
     } catch (error) {

@@ -83,7 +83,7 @@ export function newDriver(options: DriverOptions): Driver {
     for (;;) {
       const before = bound.batches;
       await ports.store.unholdOpen(insightLimits.unholdRowsMax);
-      await pass(ports, registry, { stage, signal, lapsed });
+      await pass(ports, registry, { signal, lapsed });
       for (const lane of lanes) {
         for (let batch = await work(lane); batch !== null; batch = await work(lane)) {
           ran.push(...batch);

@@ -42,7 +42,7 @@ const reaches = (opened: Opened, bulk: BulkReply, expected: object): Promise<voi
 /** As the scheduler's pass goes on, until nothing can be done now. @returns how many pages that were. */
 async function pass({ options }: Opened): Promise<number> {
   for (let pages = 0; ; pages += 1) {
-    if (!(await runBulkPage(options, { owner: "pass", stage: "dev" }))) return pages;
+    if (!(await runBulkPage(options, { owner: "pass" }))) return pages;
   }
 }
 
@@ -203,7 +203,7 @@ test.each(["bulk.chosen", "bulk.retried"])("a process that dies at %s leaves its
     },
   };
   const dying = { ...opened.options, ports: dies };
-  await expect(runBulkPage(dying, { owner: "first", stage: "dev" })).rejects.toThrow("it died");
+  await expect(runBulkPage(dying, { owner: "first" })).rejects.toThrow("it died");
   await opened.advance(1_000);
   if (point === "bulk.retried") await ends(opened, ids[2], { ...again, errorCode: "OTHER", to: "FAILED" });
   expect(await pass(opened)).toBe(0);

@@ -78,7 +78,6 @@ test("a job that a worker put on hold a moment after its lane was resumed is let
       { ...opened.options, tally },
       {
         owner: "o",
-        stage: "dev",
         signal: ended.signal,
       },
     );
@@ -151,7 +150,7 @@ test("another process goes on with a change whose process died, and a stopped on
     paceMs: 0,
     steps: [],
   });
-  const step = (owner: string) => runBulkPage(opened.options, { owner, stage: "dev" });
+  const step = (owner: string) => runBulkPage(opened.options, { owner });
   expect(await nextBulk(insight, "dead")).toMatchObject({ id: bulk.id });
   expect(await step("other")).toBe(false);
   await opened.advance(11_000);

@@ -21,7 +21,7 @@ test("a target that is down is called as often as its circuit needs, then by pro
   const at = await shop([charge]);
   const ids: string[] = [];
   const second = async (): Promise<void> => {
-    await pass(at.world, at.registry, { stage: "test", signal });
+    await pass(at.world, at.registry, { signal });
     for (let batch = 0; batch < 10; batch += 1) await at.work();
     await at.world.clock.advance(1_000);
   };
@@ -79,7 +79,7 @@ test("a target that fails wholly sees at most 1.2 times its usual calls, and no 
     const before = calls;
     for (let n = 0; n < 20; n += 1) {
       for (let each = 0; each < 8; each += 1) ids.push(await at.enqueue(charge, undefined));
-      await pass(at.world, at.registry, { stage: "test", signal });
+      await pass(at.world, at.registry, { signal });
       for (let batch = 0; batch < 2; batch += 1) await at.work();
       await at.world.clock.advance(3_000);
     }
@@ -92,7 +92,7 @@ test("a target that fails wholly sees at most 1.2 times its usual calls, and no 
   expect(whileDown).toBeLessThanOrEqual(160 * 1.2);
   isDown = false;
   for (let n = 0; n < 60; n += 1) {
-    await pass(at.world, at.registry, { stage: "test", signal });
+    await pass(at.world, at.registry, { signal });
     for (let batch = 0; batch < 3; batch += 1) await at.work();
     await at.world.clock.advance(20_000);
   }

@@ -218,7 +218,7 @@ test("a change of many jobs that cancels them stops their tasks too", async () =
     "bulk-take": () => ({ ...bulk, search: {}, next: "9" }),
     "search-ids": () => ({ id }),
   });
-  expect(await runBulkPage({ ports, registry, insight }, { owner: "scheduler", stage: "dev" })).toBe(true);
+  expect(await runBulkPage({ ports, registry, insight }, { owner: "scheduler" })).toBe(true);
   expect(stopped).toEqual(["t1"]);
   stop.abort();
   expect((await running).state).toBe("CANCELED");

@@ -26,7 +26,6 @@ const thirdMs = leaseMs / contractLimits.heartbeatsPerLease;
 
 const options = (over: Partial<PassOptions> = {}): PassOptions => ({
   owner: "task-1",
-  stage: "test",
   untilMs: passLimits.passMs,
   onLockOutage: "postgres",
   signal: new AbortController().signal,
@@ -51,7 +50,7 @@ test.each([
   "a pass that finds nothing rests what no definition asks for, and what only a crash leaves: $0.id",
   async (job, resting) => {
     const rests = new Map<string, number>();
-    await pass(world(), registryFor(job), { stage: "test", signal: new AbortController().signal, rests });
+    await pass(world(), registryFor(job), { signal: new AbortController().signal, rests });
     expect([...rests.keys()].filter((step) => /^(circuits|replace|turns)$/.test(step)).toSorted()).toEqual(resting);
   },
 );

@@ -61,7 +61,7 @@ test("the tick writes the other schedules, and the held one once it is released"
     if (plans.some(({ scheduleId }) => scheduleId === "s07")) tries += 1;
     return at.store.plan(plans, options);
   };
-  const pass = () => tick({ ...at.ports, store: { ...at.store, plan } }, at.definitions, { stage: "test" });
+  const pass = () => tick({ ...at.ports, store: { ...at.store, plan } }, at.definitions);
   expect(await pass()).toMatchObject({ schedules: 19, undecided: 0 });
   expect(await planned()).toEqual(others);
   expect(tries).toBe(1);

@@ -69,7 +69,7 @@ describe("control of runs", () => {
       "bulk-advance": ({ id: _id, owner: _owner, ...page }: Record<string, unknown>) => advanced.push(page),
     });
     const { world: ports, registry } = run.shop;
-    await runBulkPage({ ports, registry, insight }, { owner: "test", stage: "dev" });
+    await runBulkPage({ ports, registry, insight }, { owner: "test" });
     expect(advanced).toEqual([{ next: null, changed: 1, takenAlong: 1, refused: 0 }]);
   });
 

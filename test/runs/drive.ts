@@ -35,7 +35,6 @@ export async function runToEnd({ shop: opened, id, max }: Driven): Promise<RunSt
     const run = await ports.store.run(id);
     if (run?.finishedAt != null) return run.state;
     await pass(ports, registry, {
-      stage: "test",
       signal: AbortSignal.timeout(60_000),
       lapsed: atOnce,
     });

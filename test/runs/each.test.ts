@@ -38,7 +38,7 @@ const day = (count: number, { tolerate = 0, fails = new Set<number>() } = {}) =>
   });
 
 const passed = ({ shop: { world, registry } }: Driven) =>
-  pass(world, registry, { stage: "test", signal: AbortSignal.timeout(60_000), lapsed: atOnce });
+  pass(world, registry, { signal: AbortSignal.timeout(60_000), lapsed: atOnce });
 
 const outputOf = async ({ shop: { world }, id }: Driven, name: string) =>
   (await world.store.tasks(id)).find(({ task }) => task === name);

@@ -90,7 +90,7 @@ test("a run that waits for a year changes no row until its signal comes", async 
     const before = await rows();
     for (let month = 0; month < 12; month += 1) {
       await db.clock.advance(30 * dayMs);
-      await pass(ports, opened.registry, { stage: "test", signal: AbortSignal.timeout(60_000), lapsed: atOnce });
+      await pass(ports, opened.registry, { signal: AbortSignal.timeout(60_000), lapsed: atOnce });
       await drain(opened, db);
     }
     expect(await rows()).toEqual(before);

@@ -50,7 +50,7 @@ async function ended(run: Driven) {
   const { world: ports, registry, work } = run.shop;
   const state = await runToEnd(run);
   for (let turn = 0; turn < 5; turn += 1) {
-    await pass(ports, registry, { stage: "test", signal: AbortSignal.timeout(60_000), lapsed: atOnce });
+    await pass(ports, registry, { signal: AbortSignal.timeout(60_000), lapsed: atOnce });
     await work();
     await ports.clock.advance(2_000);
   }

@@ -80,7 +80,7 @@ describe("trigger", () => {
     await at.tick();
     const before = await at.ledger("s");
     await at.store.pauseSchedule("s", aPause);
-    const made = await triggerSchedule(at.ports, at.definitions, "s", control);
+    const made = await triggerSchedule(at.ports, at.definitions, "s");
     await at.work();
     expect(at.ran).toEqual([made.id]);
     expect(await at.ledger("s")).toEqual(before);
@@ -92,11 +92,11 @@ describe("trigger", () => {
     await at.tick();
     await at.advance(minute);
     await at.begin("s", midnight);
-    const { id } = await triggerSchedule(at.ports, at.definitions, "s", control);
+    const { id } = await triggerSchedule(at.ports, at.definitions, "s");
     await at.work();
     expect((await at.store.job(id))?.state).toBe("SKIPPED");
-    expect(
-      await triggerSchedule(at.ports, at.definitions, "none", control).catch((error: Error) => error.message),
-    ).toContain('no schedule "none"');
+    expect(await triggerSchedule(at.ports, at.definitions, "none").catch((error: Error) => error.message)).toContain(
+      'no schedule "none"',
+    );
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { defineSchedule } from "../../src/define/define-schedule.ts";
 import { triggerSchedule } from "../../src/insight/schedule-control.ts";
 import { aRow } from "../core/rows.ts";
-import { capped, control, hour, locked, midnight, minute, stage, type Stage, work } from "./stage.ts";
+import { capped, hour, locked, midnight, minute, stage, type Stage, work } from "./stage.ts";
 
 /** Every five minutes by the clock of Seoul, which shows 09:00 at midnight UTC. */
 const often = (over: object = {}) =>
@@ -149,7 +149,7 @@ describe("why did 09:05 not run? Planted causes and what explain answers", () =>
     expect(await at.why("often", "09:10")).toMatchObject({ verdict: "ran" });
     const missed = { from: nine + 5 * minute, to: nine + 5 * minute };
     expect(await at.backfill("often", missed)).toMatchObject({ again: 1 });
-    await triggerSchedule(at.ports, at.definitions, "often", control);
+    await triggerSchedule(at.ports, at.definitions, "often");
     await at.advance(hour);
     const ran = at.ran.length;
     await at.work();

@@ -51,9 +51,9 @@ async function open() {
     moments,
     days,
     async liveFor(ms: number) {
-      await tick(ports, known, options);
+      await tick(ports, known);
       await ports.clock.advance(ms);
-      await tick(ports, known, options);
+      await tick(ports, known);
       for (let records = ports.queue.receive(lane, 10); records.length > 0; records = ports.queue.receive(lane, 10)) {
         acknowledge(ports, records, (await worker.handle(records, { remainingMs: () => 600_000 })).failed);
       }
@@ -84,7 +84,7 @@ test("a backfilled time has the zone it was planned in, whatever an edit made of
   const mine = { id: "mine", kind: "all-users" };
   const { decidedUntil } = await createSchedule(at.ports, at.known, { ...mine, ...evening, misfire: "skip" }, options);
   await at.ports.clock.advance(60 * minute);
-  await tick(at.ports, at.known, options);
+  await tick(at.ports, at.known);
   await updateSchedule(at.ports, at.known, { ...mine, cron: "0 0 1 1 *", timezone: "Asia/Seoul" }, options);
   const window = { from: decidedUntil, to: decidedUntil + 10 * minute, dryRun: false, force: false, paceMs: null };
   expect((await backfill(at.ports, at.known, "mine", { ...window, ...options })).again).toBe(1);
@@ -97,8 +97,8 @@ test("what is triggered by hand gets the zone and the day of the schedule, as it
   for (const kind of ["all-users", "sweep"])
     await createSchedule(at.ports, at.known, { id: `my-${kind}`, kind, ...evening }, options);
   const made = await triggerSchedule(at.ports, at.known, "my-all-users", { ...options, key: "once" });
-  await triggerSchedule(at.ports, at.known, "my-sweep", options);
-  await triggerSchedule(at.ports, at.known, "in-code", options);
+  await triggerSchedule(at.ports, at.known, "my-sweep");
+  await triggerSchedule(at.ports, at.known, "in-code");
   await at.liveFor(0);
   expect(at.moments).toMatchObject([honolulu, honolulu]);
   expect(at.days).toEqual(["2031-05-05"]);

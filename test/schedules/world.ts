@@ -110,7 +110,7 @@ export function world<S extends TestStore>(apps: readonly AppDefinition[], groun
     },
     install: (stage = "test") => installDefinitions(ports, definitions, { stage }),
     tick: (over: { fence?: Fence; signal?: AbortSignal; tzVersion?: string; dispatchWindowMs?: number } = {}) =>
-      tick(ports, definitions, { stage: "test", dispatchWindowMs: 5 * 60_000, ...over }),
+      tick(ports, definitions, { dispatchWindowMs: 5 * 60_000, ...over }),
     /** Every row of a schedule, the oldest first. */
     ledger: async (id: string) => (await store.occurrences(id)).toReversed(),
   };

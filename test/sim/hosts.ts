@@ -78,7 +78,6 @@ async function runScheduler(world: World, process: SimProcess): Promise<void> {
   world.onTerm(process, () => stop.abort());
   const report = await runPasses(ports, app.registry, {
     owner: process.name,
-    stage: "sim",
     untilMs: 6_000,
     onLockOutage: "postgres",
     signal: stop.signal,

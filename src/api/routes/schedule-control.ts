@@ -212,7 +212,7 @@ function runs(options: ApiOptions) {
       takesKey: true,
       replies: { 200: scheduleTrigger, 201: scheduleTrigger },
       async handle({ params, body: { key } }) {
-        const making = triggerSchedule(ports, registry, params.id, { ...optionsOf(options), key });
+        const making = triggerSchedule(ports, registry, params.id, { key });
         const made = await withRefusals(making, kindOf(options, params.id));
         const unchanged = made.created ? {} : ({ unchanged: true } as const);
         return { status: made.created ? 201 : 200, body: made, location: `/jobs/${made.id}`, ...unchanged };
@@ -245,10 +245,7 @@ function backfiller(options: ApiOptions) {
   return async (asked: BackfillAsked): Promise<Answer> => {
     const { id } = asked.params;
     const { pace, key: _key, ...span } = asked.body;
-    const judge = () =>
-      withRefusals(
-        backfill(ports, registry, id, { ...span, dryRun: true, paceMs: pace ?? null, ...optionsOf(options) }),
-      );
+    const judge = () => withRefusals(backfill(ports, registry, id, { ...span, dryRun: true, paceMs: pace ?? null }));
     if (span.dryRun) {
       const { times, failed, paceMs } = await judge();
       const seen = (await asked.shown(failed)) as typeof failed;
