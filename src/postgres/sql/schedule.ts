@@ -127,7 +127,9 @@ export const scheduleColumns = `id, version, source, ${pauseValue} as pause, spe
   belfry.ms(next_at) as "nextAt", carry`;
 
 /** Schedules that a tick must look at before now + $1, oldest first, with that now; also removed ones that are behind. Reads only those. Locks nothing. */
-export const readDue = keptStatement<{ now: number; isRemoved: boolean } & (ScheduleRow | { id: null })>("schedules-due")(`
+export const readDue = keptStatement<{ now: number; isRemoved: boolean } & (ScheduleRow | { id: null })>(
+  "schedules-due",
+)(`
 select belfry.ms(belfry.now()) as now, s.*
 from (select true) as one left join lateral (
   select ${scheduleColumns}, removed_at is not null as "isRemoved"
