@@ -93,7 +93,7 @@ function layOutLocal(folder: string, compiled: string, version: string): void {
 
 /** One file without dependencies: the templates are in it as they are now. */
 function layOutCreate(folder: string, version: string): void {
-  const templates = scaffold({ name: "@@name@@", version: `^${version}`, localVersion: version });
+  const templates = scaffold({ name: "@@name@@", version: `^${version}`, localVersion: version, bringsNode: true });
   const main = readFileSync(join(root, "scripts/package/create-belfry.mjs"), "utf8");
   writeFileSync(
     join(folder, "index.mjs"),

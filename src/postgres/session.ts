@@ -14,7 +14,7 @@ import {
 } from "./failure.ts";
 import { checkFence, lockFenceShared } from "./sql/fence.ts";
 import { type Begun, beginTransaction, transactionStatus } from "./sql/transaction.ts";
-import { execute, type Statement } from "./statement.ts";
+import { execute, keepPlansAs, type Statement } from "./statement.ts";
 
 export interface Session {
   /** Of every statement that dispatches: it is one setting of the process. */
@@ -149,7 +149,7 @@ function storeTx(client: PoolClient, failures: WeakSet<object>): StoreTx {
       throw error;
     }
   };
-  return {
+  const tx: StoreTx = {
     query,
     get brokenBy() {
       return brokenBy;
@@ -167,6 +167,8 @@ function storeTx(client: PoolClient, failures: WeakSet<object>): StoreTx {
       }
     },
   };
+  keepPlansAs(client, tx);
+  return tx;
 }
 
 /**

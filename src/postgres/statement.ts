@@ -49,8 +49,13 @@ export const keptPlanSettings = "-c enable_seqscan=off -c enable_bitmapscan=off 
 const preparing = new WeakSet<object>();
 
 /** Lets a connection that was opened with `keptPlanSettings` keep prepared statements. */
-export function keepPlans(client: PoolClient): void {
+export function keepPlans(client: CallerTx): void {
   preparing.add(client);
+}
+
+/** `tx` passes on to this connection what it is given. */
+export function keepPlansAs(client: CallerTx, tx: CallerTx): void {
+  if (preparing.has(client)) preparing.add(tx);
 }
 
 /** Runs one statement on a client: by itself it is its own transaction, after a `begin` a part of that. */

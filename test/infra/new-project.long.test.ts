@@ -10,7 +10,7 @@ import { account, type Answers, zonesOffering } from "../cli/account.ts";
 import { belfry, signIn } from "../cli/harness.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const texts = scaffold({ name: "my-jobs", version: "0.0.0", localVersion: null });
+const texts = scaffold({ name: "my-jobs", version: "0.0.0", localVersion: null, bringsNode: false });
 let folder: string;
 
 beforeAll(() => {

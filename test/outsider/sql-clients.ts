@@ -32,7 +32,8 @@ async function failureOf({ language, name, code }: Recipe, { database }: Target)
     if (language === "typescript") {
       symlinkSync(join(await npmTools(), "node_modules"), join(folder, "node_modules"));
       writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-      if (name === "Prisma") await generatePrisma(folder);
+      const failure = name === "Prisma" ? await generatePrisma(folder) : null;
+      if (failure !== null) return failure;
     }
     const python = language === "python" ? await pythonTools() : null;
     if (python !== null && "missing" in python) return python.missing;
@@ -44,13 +45,13 @@ async function failureOf({ language, name, code }: Recipe, { database }: Target)
   }
 }
 
-/** Its generator asks for the engine of migrations, which it does not run: any file stands for it, so that nothing is downloaded. */
-async function generatePrisma(folder: string): Promise<void> {
+/** Its generator asks for the engine of migrations, which it does not run: any file stands for it, so that nothing is downloaded. @returns as `failureOf`. */
+async function generatePrisma(folder: string): Promise<string | null> {
   const [, schema = ""] = /```prisma\n([\s\S]*?)```/.exec(readFileSync(guide, "utf8")) ?? [];
   writeFileSync(join(folder, "schema.prisma"), schema);
   const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath };
   const made = await run(process.execPath, ["node_modules/prisma/build/index.js", "generate"], { cwd: folder, env });
-  if (made.code !== 0) throw new Error(made.output.slice(-400));
+  return made.code === 0 ? null : made.output.slice(-400);
 }
 
 async function hasSucceeded(url: string, to: string): Promise<boolean> {
