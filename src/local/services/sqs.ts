@@ -1,11 +1,12 @@
-import { buildApp, SqsQueue } from "./local-packages.ts";
+import { buildApp, polledQueue } from "./local-packages.ts";
 import { onlyPrograms, type LocalServer, portProblem } from "./server.ts";
 
 /** It looks that often for delayed messages of a queue that is waited for; its own 20 ms cost as much as a pass. */
 const lookMs = 100;
-SqsQueue.prototype.startPollTimerIfNeeded = function () {
-  this.pollTimer ??= setInterval(() => this.processTimers(), lookMs);
-};
+if (polledQueue !== null)
+  polledQueue.startPollTimerIfNeeded = function look() {
+    this.pollTimer ??= setInterval(() => this.processTimers(), lookMs);
+  };
 
 /**
  * The SQS API on loopback, in memory: its messages end with the process, and the next start dispatches

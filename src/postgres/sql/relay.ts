@@ -5,8 +5,7 @@ import { outbox } from "./record.ts";
 
 /**
  * Waiting rows that may start -> QUEUED, the earliest due first. Locks: jobs in (due_at, id) order with SKIP LOCKED, so
- * that it never waits and two relays share the work; then only new rows. $3 null is every lane: the planner folds it
- * away, since an unnamed statement is planned with its values.
+ * that it never waits and two relays share the work; then only new rows. $3 null is every lane.
  */
 export const relayDue = keptStatement<DispatchedRow>("relay")(`
 with mine as materialized (
