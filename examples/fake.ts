@@ -9,7 +9,7 @@
  * - they are given `DATABASE_URL`, `BELFRY_STAGE`, `AWS_REGION`, `AWS_ENDPOINT_URL_SQS` (and credentials) like a worker, and
  *   `FAKE_HOME`: an existing folder that outlives restarts; a ledger is `<FAKE_HOME>/<name>.jsonl`;
  * - the others listen on `HOST` (unset: 127.0.0.1) at the port that `PORTS`, a JSON object, has for their name (none: any free
- *   port; on a restart give the port it had) and print one line `{"ready": "<name>", "env": {...}}` on stdout when they serve.
+ *   port; on a restart give the port it had) and print one line `{"ready": "<its name here>", "env": {...}}` on stdout when they serve.
  *   That `env` (their addresses) is added to the environment of every worker and scheduler task. Later lines, and stderr, are logs;
  * - SIGTERM makes them exit with code 0.
  */

@@ -165,9 +165,9 @@ const kept: readonly Kept[] = [
       select 'kept', 'open-' || n, 1, 'RUNNING', true, 2, belfry.now() from generate_series($2 / 8 + 1, $3 / 8) n returning id
     ), tasks as (
       insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, max_attempts, lease_ms,
-        retention_ms, trace, created_at, run_id, task, preds_open, blocked)
+        retention_ms, trace, created_at, run_id, task, preds_open, blocked, awaits_signal)
       select 'kept-task', 'null', 'default', 'PENDING', 0, belfry.now() + interval '2 days', 0, 4, 20000, 2592000000, 't',
-        belfry.now(), id, 't' || n, n - 1, n = 2
+        belfry.now(), id, 't' || n, n - 1, n = 2, n = 1
       from runs cross join generate_series(1, 2) n returning id, run_id
     ) insert into belfry.edge (from_id, to_id, run_id) select min(id), max(id), run_id from tasks group by run_id`,
   },

@@ -113,7 +113,7 @@ export function verdicts(rounds: Rounds): readonly Verdict[] {
   const postgres = toOther(rounds, "graphile-worker", (round) => round.stretches.both?.postgresUs);
   const waited = pickUps.map((each) => {
     const { belfry, "graphile-worker": one, "pg-boss": other } = waits(rounds, each);
-    const ratio = (belfry ?? 0) / Math.min(one ?? 0, other ?? 0);
+    const ratio = (belfry ?? Number.NaN) / Math.min(one ?? Number.NaN, other ?? Number.NaN);
     return bounded(`${each.name}, to the quicker peer`, ratio, "<=", 1.1);
   });
   return [

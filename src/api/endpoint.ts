@@ -191,6 +191,7 @@ async function change(each: Endpoint, c: Context, request: Received, options: Mo
 async function answered(answer: Answer, c: Context, caller: Caller, { marks }: MountOptions): Promise<Response> {
   if (answer instanceof Response) return answer;
   const body = await answer.body;
+  // Where `shownTo` would leave nothing out.
   const isWhole = caller.hides !== true && marks.areSealed !== true;
   return await jsonAnswer(c, { ...answer, body: isWhole ? body : await shownTo(caller, body, marks) });
 }

@@ -10,7 +10,7 @@ const ids = new WeakMap<Request, string>();
 export const requestIdOf = (request: Request): string => ids.get(request) ?? "";
 
 /**
- * Names the request in its answer, its audit row and its log lines: a client cannot choose it, so it forges no log line. And says
+ * Names the request in its answer, its audit row and its log lines: a client cannot choose it, so it forges no log line. Says
  * what the answer must not be taken for, or be kept as; the console's files say their own.
  */
 export const plainHeaders =
@@ -19,6 +19,8 @@ export const plainHeaders =
     const id = random.id();
     ids.set(c.req.raw, id);
     await next();
+    // The headers of an answer that an app hands on from another server cannot be set.
+    if (c.req.path.startsWith("/apps/")) c.res = new Response(c.res.body, c.res);
     const { headers } = c.res;
     headers.set("x-request-id", id);
     headers.set("belfry-version", apiDate);

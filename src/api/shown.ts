@@ -41,7 +41,7 @@ export async function shownProblem(
   return redact(isHidden ? { ...document, detail: hiddenText } : document, kinds, quotes);
 }
 
-/** A caller that does not see a value must not find it by a filter either. @throws HttpProblem 403 */
+/** A caller that hides: what it does not see it must not find by a filter either. @throws HttpProblem 403 */
 export async function refuseProbe({ name }: Caller, marks: Marks, asked: readonly string[]): Promise<void> {
   const probe = asked.find((each) => each === "text" || each === "payload" || each.startsWith("payload."));
   if (probe === undefined || (await marks()).isNone) return;

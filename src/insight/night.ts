@@ -171,7 +171,7 @@ select f.line as row, jsonb_build_object(
   ) as of, f.of_rows > $7 or (select count(*) from found) >= $5 as "isCut"
 from (
   select line, result, of_rows, case when started_at <= finished_at then belfry.ms(finished_at) - belfry.ms(started_at) end as took,
-    least(number - 1, greatest(0, floor(extract(epoch from due_at - since) / extract(epoch from whole) * number)))::int as part
+    least(number - 1, greatest(0, floor(extract(epoch from due_at - since) * number / extract(epoch from whole))))::int as part
   from found join ranked using (line) cross join parts
 ) f cross join parts p
 group by f.line, f.part, f.of_rows, p.since, p.whole, p.number

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Children, OnLine } from "./process/children.ts";
 import { freePort } from "./process/free-port.ts";
@@ -75,7 +76,7 @@ function keepRunning(fakes: readonly Fake[], options: FakesOptions): Running {
   let stopped = false;
   let child: ChildProcess | null = null;
   const start = (ports: Readonly<Record<string, number>>): Promise<Record<string, string>> => {
-    const args = ["--eval", importAll, ...fakes.map(({ file }) => file)];
+    const args = ["--eval", importAll, ...fakes.map(({ file }) => pathToFileURL(file).href)];
     const env = { ...options.env, PORTS: JSON.stringify(ports) };
     const one = startOne("fakes", fakes, { ...options, args, env });
     child = one.child;
@@ -99,7 +100,8 @@ function keepRunning(fakes: readonly Fake[], options: FakesOptions): Running {
 }
 
 /** Each is a module that serves as soon as it is imported. */
-const importAll = "for (const file of process.argv.slice(1)) import(file)";
+const importAll = `for (const file of process.argv.slice(1))
+  import(file).catch((error) => { console.error(file, error); process.exit(1); })`;
 
 function startOne(
   name: string,

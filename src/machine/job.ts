@@ -208,7 +208,13 @@ export interface MoveView<T = Instant> {
  */
 export type AttemptOutcome = "SUCCESS" | "FAILED" | "LOST" | "CANCELED" | "RELEASED";
 
-export const attemptOutcomes = ["SUCCESS", "FAILED", "LOST", "CANCELED", "RELEASED"] as const;
+export const attemptOutcomes = [
+  "SUCCESS",
+  "FAILED",
+  "LOST",
+  "CANCELED",
+  "RELEASED",
+] as const satisfies readonly AttemptOutcome[];
 
 /** The error code of an attempt whose worker died: its message is the cause of the worker's end. */
 export const workerLost = "WORKER_LOST";

@@ -147,7 +147,13 @@ export interface Carry {
 }
 
 export type OccurrenceOutcome = "PLANNED" | "FIRED" | "CAUGHT_UP" | "COALESCED" | "SKIPPED";
-export const occurrenceOutcomes = ["PLANNED", "FIRED", "CAUGHT_UP", "COALESCED", "SKIPPED"] as const;
+export const occurrenceOutcomes = [
+  "PLANNED",
+  "FIRED",
+  "CAUGHT_UP",
+  "COALESCED",
+  "SKIPPED",
+] as const satisfies readonly OccurrenceOutcome[];
 
 /**
  * One nominal time with its decision. `job` is null for those that never get one (COALESCED, SKIPPED by policy).

@@ -11,7 +11,7 @@ export const states = [
   "FAILED",
   "CANCELED",
   "SKIPPED",
-] as const;
+] as const satisfies readonly State[];
 
 export type State = "PENDING" | "QUEUED" | "RUNNING" | "RETRY_WAIT" | "SUCCESS" | "FAILED" | "CANCELED" | "SKIPPED";
 

@@ -97,7 +97,7 @@ async function jobOf(
   const own = registry.schedules.get(row.id);
   const given = row.spec.payload ?? own?.payload?.(occurrenceOf(row, decision)) ?? null;
   const payload = given === null ? null : checkedJson(definition.id, given);
-  // A job that takes no payload fits its schedule, which gives it none.
+  // A job that takes no payload fits its schedule of code, which gives it none. A kind of Belfry's own has no schema either, but a check.
   const isNone = payload === null && definition.schema === null && own?.job === definition;
   const checked = isNone ? none : await definition.check(payload);
   if (!checked.ok) {

@@ -85,7 +85,7 @@ async function rows(store: TestStore, run: NewRun): Promise<void> {
   for (const id of [runId, ofRows]) {
     await store.cancelRun(id);
     await store.cancelPage(id, { limit: 10 });
-    await store.resolve({ runs: "all", limit: 10 });
+    await store.resolve({ runs: [runId, ofRows], limit: 10 });
   }
   await store.runResult(ofRows);
   await store.runOutputs(ofRows, { after: null, limit: 10 });

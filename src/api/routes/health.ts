@@ -2,7 +2,7 @@ import { z } from "zod";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { schedulerLock } from "../../schedule/pass.ts";
 import { endpoint } from "../endpoint.ts";
-import { type Bounds } from "../scope.ts";
+import type { Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { health } from "../shape/schedule.ts";
 import { iso } from "../../machine/units.ts";

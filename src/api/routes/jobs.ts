@@ -4,7 +4,7 @@ import { insightLimits } from "../../insight/insight-limits.ts";
 import { type JobSearch, jobSearch, searchName, type SearchName } from "../../insight/search.ts";
 import { states } from "../../machine/state.ts";
 import { endpoint } from "../endpoint.ts";
-import { type Bounds } from "../scope.ts";
+import type { Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { commaTextsOf, durationUpTo, id, instant, isTrue, limit, someOf, text } from "../query-fields.ts";
 import { jobCounts, type JobCountsReply, jobList } from "../shape/job.ts";

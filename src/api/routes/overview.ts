@@ -5,7 +5,7 @@ import { insightLimits } from "../../insight/insight-limits.ts";
 import type { JobSearch } from "../../insight/search.ts";
 import { schedulerLock } from "../../schedule/pass.ts";
 import { endpoint } from "../endpoint.ts";
-import { type Bounds } from "../scope.ts";
+import type { Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { instant, maybeWhole, text, whole } from "../query-fields.ts";
 import { summary, type SummaryReply } from "../shape/overview.ts";

@@ -9,7 +9,7 @@ import { readFailingSince, readLatestOccurrences, withEnds } from "../../insight
 import { scheduleSorts, scheduleStates, searchSchedules } from "../../insight/schedules.ts";
 import { type Database, oneRow } from "../../insight/sql-query.ts";
 import { endpoint } from "../endpoint.ts";
-import { type Bounds } from "../scope.ts";
+import type { Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { durationUpTo, limit, text } from "../query-fields.ts";
 import { previewJson } from "./preview.ts";

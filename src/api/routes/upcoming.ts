@@ -5,7 +5,7 @@ import { contractLimits } from "../../machine/contract-limits.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import type { ScheduleRow } from "../../machine/schedule.ts";
 import { endpoint } from "../endpoint.ts";
-import { type Bounds } from "../scope.ts";
+import type { Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
 import { text } from "../query-fields.ts";
 import { cappedOf, type Coming, loadOf, overlappingOf, type Span, typicalRunMs } from "../expected-load.ts";

@@ -23,9 +23,9 @@ export function initCommand(world: World, out: Output): Command {
       if (existsSync(folder) && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0)) {
         throw new CliError(exitCodes.conflict, "not-empty", `${folder} exists and is not empty: name another one`);
       }
-      // npx says which Node the machine has: this process may be of the package of Node 24.
-      const node = /\bnode\/v(\d+)/.exec(world.env["npm_config_user_agent"] ?? `node/${process.version}`);
-      const files = scaffold({ name: id, ...versionsFor(folder), bringsNode: Number(node?.[1] ?? 24) < 24 });
+      // npx says which Node the machine has: this process may be of the package of Node 24, as where nothing says it.
+      const node = /\bnode\/v(\d+)/.exec(world.env["npm_config_user_agent"] ?? "");
+      const files = scaffold({ name: id, ...versionsFor(folder), bringsNode: Number(node?.[1] ?? 0) < 24 });
       write(folder, files);
       out.result(
         { folder, files: Object.keys(files) },

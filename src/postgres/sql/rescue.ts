@@ -28,7 +28,7 @@ order by until, id limit $1`);
 
 /**
  * RUNNING past its lease. If it ran solo: a failure, due now. Else another job of the batch may be the cause: an interruption,
- * and it runs solo next time, and its error blames no one. $1 limit $2 interruption cap $3 lane $4 leases, or null for all (folded away by the planner).
+ * and it runs solo next time, and its error blames no one. $1 limit $2 interruption cap $3 lane $4 leases, or null for all.
  * Locks: expired leases, SKIP LOCKED; then their jobs in id order, SKIP LOCKED; then the slots of these attempts, which no
  * other statement waits for. A lease with jobs left stays, without those that were taken: a heartbeat that waits for it
  * reads that. One that no job names any more is deleted. Five kinds of move for

@@ -1,7 +1,7 @@
 import { isoText } from "../../insight/sql-query.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 import { firstEvents } from "./insert.ts";
-import { keptStatement, statement } from "../statement.ts";
+import { statement } from "../statement.ts";
 import { drawEvents, events, history, outbox } from "./record.ts";
 import { countEnds, releaseColumns, releasedMoves, releaseWith } from "./release.ts";
 import { placeOf } from "./pass-place.ts";
@@ -26,7 +26,7 @@ order by t.id`;
  * added up when that could close or stop it, or when it has many deltas. All are a window of $3 open runs behind the place of the
  * pass before; of these, also whether a starter left its run unsealed. Locks nothing. $2 deltas that are many $4 runs added up.
  */
-export const lookAtRuns = keptStatement<{
+export const lookAtRuns = statement<{
   ends: boolean;
   joins: boolean;
   orphans: boolean;
