@@ -134,7 +134,7 @@ const app = defineApp({
 /** Each request once, with the statements it caused. @throws Error when one is refused. */
 async function requestsOf(world: World, round: number): Promise<ReadonlyMap<string, Cost>> {
   const values = await placeholders(world.database.pool, round);
-  const api = apiOn({ url: world.database.url, store: () => world.store }, { app, lanes });
+  const api = apiOn({ store: world.store, insight: world.insight, app, lanes });
   const refused: string[] = [];
   const costs = new Map<string, Cost>();
   for (const each of Object.values(requests).flat()) {

@@ -27,7 +27,7 @@ interface DueSpan {
 
 /**
  * Jobs that exist and wait for a time up to $1: delayed ones, retries, targets that were written ahead. By schedule, kind, lane and
- * which of $2 equal parts of the span; at most $3 of each of $4 holds, and those among the $5 that are out. What a schedule wrote
+ * which of $2 equal parts of the span; at most $3 of each of $4 holds and twice as many of all, and those among the $5 that are out. What a schedule wrote
  * for its own next time is left out: the schedule's times have it. Of lane $6 and kinds $7, or null. Locks nothing.
  */
 export const readDueSoon = sqlQuery("due-soon", {
@@ -40,10 +40,10 @@ export const readDueSoon = sqlQuery("due-soon", {
 with recursive span as materialized (
   select belfry.now() as since, belfry.at($1::float8) as till
 ), ${heldUnder()}, found as materialized (
-  select w.* from held h cross join span s cross join lateral (
+  (select w.* from held h cross join span s cross join lateral (
     select schedule_id, coalesce(effective_at, scheduled_for) as comes_at, run_id, kind, lane, due_at from belfry.job
     where held_on = h.held_on and ${isWaiting} and due_at > s.since and due_at <= s.till ${inOrder} limit $3
-  ) w
+  ) w limit 2 * $3)
   union all
   select o.* from span s cross join lateral (
     select schedule_id, coalesce(effective_at, scheduled_for) as comes_at, run_id, kind, lane, due_at from belfry.job

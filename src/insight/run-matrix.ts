@@ -43,9 +43,13 @@ with own as (
   select id, kind from belfry.run where id = $1::bigint
 ), chosen as (
   select id from (
-    (select r.id from own o join belfry.run r on r.kind = o.kind and r.id > o.id order by r.id limit $3)
+    select r.id from own o cross join lateral (
+      select id from belfry.run where (kind, id) > (o.kind, o.id) and kind <= o.kind order by kind, id limit $3
+    ) r
     union all
-    (select r.id from own o join belfry.run r on r.kind = o.kind and r.id <= o.id order by r.id desc limit $2)
+    select r.id from own o cross join lateral (
+      select id from belfry.run where (kind, id) <= (o.kind, o.id) and kind >= o.kind order by kind desc, id desc limit $2
+    ) r
   ) both_sides order by id desc limit $2
 )
 select r.id, r.key, r.state, ${isoText("r.created_at")} as "createdAt", t.tasks

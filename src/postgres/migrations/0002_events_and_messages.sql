@@ -94,3 +94,4 @@ create table belfry.outbox (
 );
 alter table belfry.outbox alter column job_ids set storage external, alter column generations set storage external;
 create index outbox_open on belfry.outbox (at, id);
+create index outbox_resent on belfry.outbox (at, id) where resent > 1;

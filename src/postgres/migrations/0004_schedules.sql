@@ -27,6 +27,7 @@ create index schedule_code on belfry.schedule (app) where source = 'code' and re
 -- schedules-promising
 create index schedule_objective on belfry.schedule (id) where spec ? 'objective';
 create index schedule_next on belfry.schedule (next_at, id) where next_at is not null;
+create index schedule_paused on belfry.schedule (paused_at) where paused_at is not null;
 create index schedule_canceling on belfry.schedule (canceled_below) where canceled_below is not null;
 -- What was in force when: backfill plans a time with the expression of that time.
 create table belfry.schedule_version (
