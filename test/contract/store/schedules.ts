@@ -42,7 +42,10 @@ function installing(at: At): void {
     const soon = (await store.now()) + minute;
     const {
       aftermath: { outbox },
-    } = await planned(store, [occurrenceAt(soon)]);
+    } = await planned(store, [
+      occurrenceAt(soon),
+      occurrenceAt(soon + minute, { outcome: "SKIPPED", reason: "excluded", job: null }),
+    ]);
     const { jobId } = only(only(outbox).messages);
     await store.installSchedules([aSpec({ overlap: "skip" })]);
     expect(await ledger(store)).toEqual([]);
@@ -102,6 +105,27 @@ function due(at: At): void {
     expect((await store.schedules({ limit: 2, after: "b" })).map((row) => row.id)).toEqual(["c", "d"]);
     expect((await everySchedule(store, 2)).map((row) => row.id)).toEqual(["a", "b", "c", "d", "e"]);
     expect(await everySchedule(store, 5)).toHaveLength(5);
+  });
+
+  test("a chain follows its leader's times from the oldest, and of a full page no further than that", async () => {
+    const { store, advance } = at();
+    const after = { form: "after", schedule: "every-minute", withinMs: 60 * minute, on: "end" } as const;
+    await store.installSchedules([aSpec(), aSpec({ id: "behind", expression: after })]);
+    const begin = await store.now();
+    await store.plan([{ scheduleId: "behind", version: 1, decidedUntil: begin, nextAt: null, occurrences: [] }]);
+    await advance(3 * minute);
+    const [first, second, third] = [1, 2, 3].map((n) => begin + n * minute) as [number, number, number];
+    const none = { outcome: "SKIPPED", reason: "missed", job: null } as const;
+    await planned(
+      store,
+      [first, second, third].map((time) => occurrenceAt(time, none)),
+    );
+    const follows = async (timesMax: number) => {
+      const { times, until } = only((await store.chains({ ids: ["behind"], timesMax })).chains);
+      return [times.map(({ nominalAt }) => nominalAt), until];
+    };
+    expect(await follows(2)).toEqual([[first, second], second - 1]);
+    expect(await follows(4)).toEqual([[first, second, third], third]);
   });
 
   test("a disabled schedule is not due", async () => {
