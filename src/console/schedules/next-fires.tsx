@@ -62,7 +62,7 @@ export const NextTable = ({ times, zone }: { readonly times: readonly FireTime[]
       {
         name: words.occurrences.fromNow,
         isNumber: true,
-        class: "dim wide-only",
+        class: zone === myZone ? "dim" : "dim wide-only",
         cell: ({ at, effectiveAt }) => relative(Date.parse(effectiveAt ?? at) - currentTime()),
       },
     ]}
