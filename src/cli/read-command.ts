@@ -14,8 +14,6 @@ interface Reading<N extends OperationName> {
   readonly operation: N;
   /** Its arguments in their order, by the parameter that each is: how the usage shows it, and what it is. */
   readonly args?: Readonly<Record<string, readonly [usage: string, about?: string]>>;
-  /** Parameters that are always these. */
-  readonly fixed?: Values;
   /** Of the query's options: which are not offered, and words for others. */
   readonly without?: readonly string[];
   readonly words?: Values;
@@ -34,17 +32,17 @@ export const commandOf = (name: string, about: string, example: string): Command
   new Command(name).description(about).addHelpText("after", `\nExample:\n  $ npx belfry ${example}`);
 
 export function readCommand<N extends OperationName>(world: World, out: Output, reading: Reading<N>): Command {
-  const { name, about, example, operation, args = {}, fixed, without = [], words = {}, check } = reading;
+  const { name, about, example, operation, args = {}, without = [], words = {}, check } = reading;
   const command = new Command(name).addHelpText("after", `\nExample:\n  $ npx belfry ${example}`);
   if (about !== undefined) command.description(about);
   for (const argument of Object.values(args)) command.argument(...argument);
-  withQuery(command, operation, { without: [...without, ...Object.keys({ ...args, ...fixed })], words });
+  withQuery(command, operation, { without: [...without, ...Object.keys(args)], words });
   for (const [flag, text] of Object.entries(reading.options ?? {})) command.option(flag, text);
   if (check !== undefined) command.option("--check", check[0]);
   return command.action(async () => {
     const options = command.opts<Record<string, string | undefined>>();
     const named = Object.fromEntries(Object.keys(args).map((key, place) => [key, command.args[place]]));
-    const answer = await api(world, command).call(operation, { ...queryIn(operation, options), ...named, ...fixed });
+    const answer = await api(world, command).call(operation, { ...queryIn(operation, options), ...named });
     out.result(reading.result?.(answer) ?? answer, () => reading.text(answer, { ...options, ...named }));
     const { nextCursor = null } = answer as { readonly nextCursor?: string | null };
     if (nextCursor !== null) out.note(`more: --cursor ${/^\w+$/.test(nextCursor) ? nextCursor : `'${nextCursor}'`}`);

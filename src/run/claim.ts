@@ -89,10 +89,9 @@ export async function claimBatch(
     if (free.length === 0) return emptyClaim;
     const messages = free.map(({ message }) => message);
     const { lane, worker } = scope.options;
-    const claim = () => store.claim(messages, { worker, alone, asked });
-    answer = await (tracing === undefined
-      ? claim()
-      : laneSpan(tracing, "claim", { lane, messages: messages.length }, claim));
+    answer = await laneSpan(tracing, "claim", { lane, messages: messages.length }, () =>
+      store.claim(messages, { worker, alone, asked }),
+    );
   } catch (error) {
     return { ...emptyClaim, giveBack: giveBack(arrived, error), isStoreAway: true };
   }

@@ -84,10 +84,8 @@ export function createClient(ports: ClientPorts): Client {
     return answers.map(({ id, created }) => ({ id, created }));
   };
   return {
-    enqueue(definition, items, options = {}) {
-      const work = () => write(definition, items, options);
-      return ports.tracing === undefined ? work() : enqueueSpan(ports.tracing, definition.id, items.length, work);
-    },
+    enqueue: (definition, items, options = {}) =>
+      enqueueSpan(ports.tracing, definition.id, items.length, () => write(definition, items, options)),
     async insert(items, options = {}) {
       for (const { definition } of items) await installSlotsOnce(ports, definition, installed);
       const jobs = items.map(({ job }) => job);

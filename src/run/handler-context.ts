@@ -89,10 +89,7 @@ class HandlerContext implements Context {
   }
   get tx(): Context["tx"] {
     const { tracing } = this.#scope.worker.ports;
-    return (work) => {
-      const transact = () => this.#transact(this.#scope, work);
-      return tracing === undefined ? transact() : txSpan(tracing, transact);
-    };
+    return (work) => txSpan(tracing, () => this.#transact(this.#scope, work));
   }
   get enqueue(): Context["enqueue"] {
     return (child, payload, options) => enqueueChild(this.#scope, child, payload, options ?? {});

@@ -8,7 +8,8 @@ import { finish, type HandlerEnd, measureStart, prepareAttempt } from "./handler
 import { callHandler, contextOf, type End } from "./invocation.ts";
 import type { InvocationScope } from "./invocation-scope.ts";
 import type { Hold } from "./lease-keeper.ts";
-import { asAttempt, endOne, type Ended, type RunOptions } from "./run-one.ts";
+import { endOne, type Ended, type RunOptions } from "./run-one.ts";
+import { attemptSpan } from "./spans.ts";
 import type { WorkerScope } from "./worker-scope.ts";
 
 /** Runs started jobs, each with those of its kind and batch key that wait. */
@@ -68,7 +69,8 @@ async function runTogether(
   claimed: readonly Claimed[],
   options: RunOptions,
 ): Promise<readonly Ended[]> {
-  const calling = claimed[0] === undefined ? null : asAttempt(scope, claimed[0], () => call(scope, claimed, options));
+  const calling =
+    claimed[0] === undefined ? null : attemptSpan(scope.ports.tracing, claimed[0], () => call(scope, claimed, options));
   const ends = claimed.map((job, at) =>
     endOne(scope, job, options, async () => {
       const end = (await calling)?.[at] ?? { is: "lost" };

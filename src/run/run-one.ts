@@ -29,12 +29,8 @@ export async function runOne(scope: WorkerScope, job: Claimed, options: RunOptio
     scope.circuits?.count(job, finished);
     return finished;
   };
-  return await asAttempt(scope, job, () => endOne(scope, job, options, handled));
+  return await attemptSpan(scope.ports.tracing, job, () => endOne(scope, job, options, handled));
 }
-
-/** Under a span of its own, where the project traces. */
-export const asAttempt = <T>({ ports: { tracing } }: WorkerScope, job: Claimed, work: () => Promise<T>): Promise<T> =>
-  tracing === undefined ? work() : attemptSpan(tracing, job, work);
 
 export async function endOne(
   scope: WorkerScope,
@@ -80,8 +76,7 @@ async function write(
   const { clock, tracing } = scope.ports;
   const untilMs = clock.elapsedMs() + leftMs;
   const { outcome, children } = finished;
-  const settle = () => scope.settler.settle(job, outcome, { children, untilMs });
-  return tracing === undefined ? settle() : settleSpan(tracing, outcome, settle);
+  return settleSpan(tracing, outcome, () => scope.settler.settle(job, outcome, { children, untilMs }));
 }
 
 /** The handler of an attempt that was canceled or lost has ended, so the slots of that attempt are free. A later attempt keeps its own. */

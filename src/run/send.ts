@@ -82,8 +82,7 @@ async function sendCall(
   try {
     const messages = own.map((item) => item.message);
     const send = () => ports.queue.send(lane, messages);
-    const of = { lane, messages: own.length };
-    const { failed } = await (ports.tracing === undefined ? send() : laneSpan(ports.tracing, "dispatch", of, send));
+    const { failed } = await laneSpan(ports.tracing, "dispatch", { lane, messages: own.length }, send);
     return own.filter((_, index) => !failed.includes(index));
   } catch (error) {
     unanswered.set(lane, callsWithout(unanswered, lane) + 1);
