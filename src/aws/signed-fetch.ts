@@ -1,6 +1,6 @@
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
+import { Sha256Node } from "@smithy/core/checksum";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { Sha256 } from "./sha256.ts";
 
 export interface SignedRequest {
   readonly url: string;
@@ -20,7 +20,7 @@ export interface SignedRequest {
 export async function signedFetch(request: SignedRequest): Promise<Response> {
   const { url, method, service, region, headers = {}, body = "", timeoutMs } = request;
   const { protocol, hostname, port, host, pathname, searchParams } = new URL(url);
-  const signer = new SignatureV4({ service, region, credentials: defaultProvider(), sha256: Sha256 });
+  const signer = new SignatureV4({ service, region, credentials: defaultProvider(), sha256: Sha256Node });
   const signed = await signer.sign({
     protocol,
     hostname,

@@ -3,11 +3,11 @@ import { urlToHttpOptions } from "node:url";
 import { setTimeout as wait } from "node:timers/promises";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { isThrottlingError, isTransientError } from "@smithy/core/retry";
+import { Sha256Node } from "@smithy/core/checksum";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { wallClockMs } from "../outside/clock.ts";
 import { isLoopback } from "../outside/outside-address.ts";
 import { type AwsSettings, localCredentials, serviceUrl } from "./address.ts";
-import { Sha256 } from "./sha256.ts";
 
 /** Attempts of one call, throttled ones included. */
 const attemptsMax = 5;
@@ -65,7 +65,7 @@ export class SqsClient {
     this.#poster = createPoster(this.#url);
     this.#credentials = credentials;
     this.#wallClockMs = clock;
-    this.#signer = new SignatureV4({ service: "sqs", region, credentials, sha256: Sha256 });
+    this.#signer = new SignatureV4({ service: "sqs", region, credentials, sha256: Sha256Node });
   }
 
   /**

@@ -2,9 +2,6 @@ import type { SignedRequest } from "../aws/signed-fetch.ts";
 import { type ApiClient, apiClient, type ApiRequest } from "./client.ts";
 import { type DescribeStacks, findApi } from "./find-api.ts";
 import { CliError, exitCodes, wrongUsage } from "./exit.ts";
-import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -48,7 +45,7 @@ export async function stageAddress(
   given: { readonly url: string | undefined; readonly env: Environment; readonly folder: string },
 ): Promise<StageAddress> {
   try {
-    const region = regionOfStage(stage, given.env);
+    const region = await regionOfStage(stage, given.env);
     return { region, url: given.url ?? (await urlOf(stage, region, given)) };
   } catch (error) {
     // Not in place of what is wrong with credentials, rights or the network. A stage of another project may be found before.
@@ -61,8 +58,8 @@ export async function stageAddress(
 }
 
 /** @throws CliError where nothing names one. */
-export function regionOfStage(stage: string, env: Environment): string {
-  const region = regionOf(env);
+export async function regionOfStage(stage: string, env: Environment): Promise<string> {
+  const region = await regionOf(env);
   if (region) return region;
   throw wrongUsage("no-region", `--stage ${stage} needs to know where it is deployed`, [
     "name it: --region eu-west-1, AWS_REGION, or region of your profile in ~/.aws/config",
@@ -141,26 +138,11 @@ export async function sendSigned(request: SignedRequest): Promise<Response> {
 }
 
 /** The region as the AWS CLI finds it: the environment, else the profile of `~/.aws/config`. */
-export function regionOf(env: Environment): string | undefined {
-  return env["AWS_REGION"] || env["AWS_DEFAULT_REGION"] || regionOfProfile(env);
-}
-
-function regionOfProfile(env: Environment): string | undefined {
-  const profile = env["AWS_PROFILE"] ?? "default";
-  const wanted = profile === "default" ? "default" : `profile ${profile}`;
-  let section = "";
-  for (const line of linesOf(env["AWS_CONFIG_FILE"] ?? join(homedir(), ".aws", "config"))) {
-    section = /^\s*\[\s*([^\]]+?)\s*\]/.exec(line)?.[1] ?? section;
-    const region = /^\s*region\s*=\s*([a-z\d-]+)/.exec(line)?.[1];
-    if (section === wanted && region !== undefined) return region;
-  }
-  return undefined;
-}
-
-function linesOf(file: string): readonly string[] {
-  try {
-    return readFileSync(file, "utf8").split("\n");
-  } catch {
-    return [];
-  }
+export async function regionOf(env: Environment): Promise<string | undefined> {
+  const { AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE = "default", AWS_CONFIG_FILE: configFilepath } = env;
+  const named = AWS_REGION || AWS_DEFAULT_REGION;
+  if (named) return named;
+  const { loadSharedConfigFiles } = await import("@smithy/core/config");
+  const { configFile } = await loadSharedConfigFiles(configFilepath === undefined ? {} : { configFilepath });
+  return configFile[AWS_PROFILE]?.["region"];
 }

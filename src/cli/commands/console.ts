@@ -47,18 +47,18 @@ async function find(
   { env, folder }: Pick<World, "env" | "folder">,
 ): Promise<StageAddress> {
   const given = url ?? (stage === undefined ? env["BELFRY_URL"] : undefined);
-  if (given !== undefined || stage === undefined) return targetOf(given, env);
+  if (given !== undefined || stage === undefined) return await targetOf(given, env);
   return await stageAddress(stage, { url: undefined, env, folder });
 }
 
 /** A function URL names its region. */
-function targetOf(url: string | undefined, env: World["env"]): StageAddress {
+async function targetOf(url: string | undefined, env: World["env"]): Promise<StageAddress> {
   if (url === undefined || !URL.canParse(url)) {
     throw wrongUsage("no-stage", "which stage?", [
       "name it: --stage prod (with AWS_REGION), or its address: --url https://....lambda-url.REGION.on.aws/",
     ]);
   }
-  const region = /\.lambda-url\.([a-z\d-]+)\.on\.aws$/.exec(new URL(url).hostname)?.[1] ?? regionOf(env);
+  const region = /\.lambda-url\.([a-z\d-]+)\.on\.aws$/.exec(new URL(url).hostname)?.[1] ?? (await regionOf(env));
   if (region === undefined || region === "") {
     throw wrongUsage("no-region", "the address names no region: set AWS_REGION");
   }

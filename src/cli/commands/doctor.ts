@@ -44,7 +44,7 @@ async function examineAccount(name: string, world: World): Promise<readonly Find
   const { env } = world;
   const project = await projectOf(world);
   const stage = stageIn(project, name).name;
-  const region = regionOfStage(stage, env);
+  const region = await regionOfStage(stage, env);
   const endpoint = env["AWS_ENDPOINT_URL"];
   const reach = (account: string) => (endpoint ? awsAt(endpoint, region, account) : awsIn(region, account));
   try {
