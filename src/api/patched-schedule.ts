@@ -19,7 +19,9 @@ export function applyPatch(
   const given = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
   const both = unset.find((name) => name in given);
   if (both !== undefined) throw invalid("unset", `names "${both}", which is given too: do one of them`);
-  const own = Object.entries(kept(inputOf(spec), given)).filter(([name]) => !unset.includes(name));
+  const own = Object.entries(kept(inputOf(spec), given)).filter(
+    ([name, value]) => value !== undefined && !unset.includes(name),
+  );
   return { ...Object.fromEntries(own), ...given } as unknown as ScheduleInput;
 }
 
@@ -54,7 +56,8 @@ function inputOf(spec: ScheduleSpec): Settings {
         : expression.form === "at"
           ? { at: new Date(expression.at).toISOString() }
           : { after: { ...expression, within: `${expression.withinMs}ms` } }),
-    ...calendarsOf(spec),
+    ...spec.calendars,
+    only: spec.calendars?.only ?? undefined,
     misfire: misfireOf(spec.misfire),
     overlap: spec.overlap,
     ...(startDeadlineMs === undefined ? {} : { startDeadline: `${startDeadlineMs}ms` }),
@@ -65,12 +68,6 @@ function inputOf(spec: ScheduleSpec): Settings {
     ...(payload === null ? {} : { payload }),
     enabled: spec.enabled,
   };
-}
-
-function calendarsOf({ calendars }: ScheduleSpec): Settings {
-  if (calendars === undefined) return {};
-  const { except, only, onExcluded } = calendars;
-  return { except, ...(only === null ? {} : { only }), onExcluded };
 }
 
 const objectiveOf = ({ onTimeMs, endsWithinMs, share, overMs }: Objective): Settings => ({

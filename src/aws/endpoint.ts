@@ -31,7 +31,7 @@ export function ecsClient(settings: AwsSettings): ECSClient {
 }
 
 /** Without `throwOnRequestTimeout` the SDK only warns when an answer is late. */
-const timeouts = (requestTimeout: number) => ({
+export const timeouts = (requestTimeout: number) => ({
   connectionTimeout: connectMsMax,
   requestTimeout,
   throwOnRequestTimeout: true,
@@ -40,7 +40,7 @@ const timeouts = (requestTimeout: number) => ({
 });
 
 /** The SDK refuses an endpoint together with dual-stack names, which the environment may enable. */
-function at(endpoint: string | null, isDualStack = false): ServiceAddress {
+export function at(endpoint: string | null, isDualStack = false): ServiceAddress {
   if (endpoint === null) return { useDualstackEndpoint: isDualStack };
   const named = { endpoint, useDualstackEndpoint: false };
   return isLoopback(endpoint) ? { ...named, credentials: localCredentials } : named;

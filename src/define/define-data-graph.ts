@@ -99,17 +99,8 @@ function taskOf<S extends StandardSchemaV1, P extends StandardSchemaV1, N>(
   graph: TaskBody["graph"],
 ): TaskDefinition {
   type Given = DataTaskInputs<PayloadOut<S>, PayloadOut<P>>;
-  const { id, version: _version, input: _input, key: _key, onFailure: _failure, graph: _graph, ...rest } = options;
-  const {
-    run: _run,
-    when,
-    taskPayload,
-    then: _then,
-    thenPayload: _payload,
-    onSettled: _settled,
-    on: _on,
-    ...limitsOfTask
-  } = rest;
+  // What is the run's own, and no task's; of the rest a definition reads the limits alone.
+  const { key: _key, onSettled: _settled, when, taskPayload, ...limits } = options;
   const body: TaskBody = {
     is: "task",
     graph,
@@ -120,7 +111,7 @@ function taskOf<S extends StandardSchemaV1, P extends StandardSchemaV1, N>(
     each: null,
   };
   return {
-    ...definitionFrom({ ...limitsOfTask, ...sealOf(graph), id: `${id}.task` }, body),
+    ...definitionFrom({ ...limits, ...sealOf(graph), id: `${options.id}.task` }, body),
     body,
     check: (payload) => checkPayload(taskPayload, payload),
   };

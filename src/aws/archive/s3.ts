@@ -1,9 +1,7 @@
 import { GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import type { ObjectStore } from "../../insight/archive.ts";
-import { localCredentials } from "../address.ts";
-import { isLoopback } from "../../outside/outside-address.ts";
+import { at, timeouts } from "../endpoint.ts";
 
-const connectMsMax = 2_000;
 /** Of one attempt: some seconds for an object of a few megabytes. */
 const answerMsMax = 20_000;
 const attemptsMax = 3;
@@ -22,11 +20,10 @@ export function s3Store({ bucket, prefix, region, endpoint }: S3Place): ObjectSt
   const client = new S3Client({
     region,
     maxAttempts: attemptsMax,
-    requestHandler: { connectionTimeout: connectMsMax, requestTimeout: answerMsMax, throwOnRequestTimeout: true },
+    requestHandler: timeouts(answerMsMax),
+    forcePathStyle: endpoint !== null,
     // It has a gateway of its own in the network, as DynamoDB has.
-    useDualstackEndpoint: false,
-    ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
-    ...(endpoint !== null && isLoopback(endpoint) ? { credentials: localCredentials } : {}),
+    ...at(endpoint),
   });
   const keyOf = (name: string): string => (prefix === "" ? name : `${prefix}/${name}`);
   return {
