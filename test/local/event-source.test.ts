@@ -115,7 +115,7 @@ describe("the event source", () => {
     expect(deleted).toEqual(["c"]);
   });
 
-  it("ends a sandbox of a past burst that has only waited for messages for a minute, while another one works", async () => {
+  it("ends a sandbox that has only waited for messages for two minutes, while another one works and when it is the last", async () => {
     const pool = new SandboxPool({ create: () => fakeSandbox(async () => null), max: 2, onBroken: () => {} });
     const { signal } = new AbortController();
     const [first, second] = [await pool.acquire(signal), await pool.acquire(signal)];
@@ -129,9 +129,12 @@ describe("the event source", () => {
       pool.release(second, { hasRun: false });
       return [(await pool.acquire(signal)) === first, second.hasEnded];
     };
-    expect(await afterMs(40_000)).toEqual([true, false]);
+    expect(await afterMs(80_000)).toEqual([true, false]);
     expect(await pool.acquire(signal)).toBe(second);
-    expect(await afterMs(61_000)).toEqual([true, true]);
+    expect(await afterMs(121_000)).toEqual([true, true]);
+    passed.mockReturnValue(start + 242_000);
+    pool.release(first, { hasRun: false });
+    expect([first.hasEnded, await pool.reserve(signal)]).toEqual([true, null]);
   });
 
   it.each([
@@ -172,11 +175,11 @@ describe("the event source", () => {
     expect(deleted).toEqual(["a", "b"]);
   });
 
-  it("never runs more invocations than its concurrency, and receives nothing it could not run", async () => {
+  it("starts another sandbox only for a message, never more than its concurrency, and receives nothing it could not run", async () => {
     let running = 0;
     let most = 0;
     const release = Promise.withResolvers<void>();
-    const { put, deleted, sandboxes, waiting } = begin(
+    const { put, deleted, sandboxes, waiting, asked } = begin(
       async () => {
         most = Math.max(most, ++running);
         await release.promise;
@@ -185,7 +188,10 @@ describe("the event source", () => {
       },
       { max: 2, batchSize: 1 },
     );
-    put("a", "b", "c", "d");
+    put("a");
+    await until("the next receive", () => asked.length === 2);
+    expect(sandboxes.length).toBe(1);
+    put("b", "c", "d");
     await until("two invocations", () => running === 2);
     expect(waiting.length).toBe(2);
     release.resolve();

@@ -6,7 +6,7 @@ import type { SqsClient } from "../../aws/sqs-client.ts";
 export interface EventSourceMappingOptions {
   readonly queue: SourceQueue;
   readonly pool: SandboxPool;
-  /** Starts no sandbox before a message came: for queues that are normally empty. */
+  /** Starts its first sandbox when a message came: for queues that are normally empty. */
   readonly isLazy?: boolean;
   readonly batchSize: number;
   /** How long a batch above ten messages is gathered. */
@@ -45,9 +45,11 @@ async function receiveUntil(
   batches: Set<Promise<void>>,
 ): Promise<void> {
   const { pool } = options;
+  const first = options.isLazy === true ? null : await pool.acquire(signal);
+  if (first !== null) pool.release(first, { hasRun: false });
   while (!signal.aborted) {
-    // Acquire the sandbox first: messages without a sandbox would stay hidden for their whole visibility timeout.
-    const reserved = options.isLazy === true ? null : await pool.acquire(signal);
+    // Without a sandbox that is idle or may start, messages would stay hidden for their whole visibility timeout.
+    const reserved = await pool.reserve(signal);
     if (signal.aborted) break;
     const records = await receiveOrWait(options, signal);
     if (records.length === 0) {

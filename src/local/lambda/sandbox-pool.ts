@@ -6,18 +6,21 @@ export interface SandboxPoolOptions {
   /** @param code of `ChildOptions`. */
   readonly create: (code?: string) => Sandbox;
   readonly max: number;
+  /** How long one is kept that runs nothing. Default: two minutes. */
+  readonly unusedMs?: number;
   /** A sandbox could not be started, usually because a file of the jobs cannot be imported. */
   readonly onBroken: (error: Error) => void;
 }
 
 /**
- * A process costs memory and half a second of CPU, so another one starts only when callers waited this long for one that is idle:
+ * A process costs memory and half a second of CPU, so another one starts only when messages waited this long for one that is idle:
  * the sum of their waits, less the time in between. Each of many short batches waits for less, and would never start it.
  */
 const busyMs = 250;
 const brokenMs = 5_000;
 const retireMs = 5_000;
-const unusedMs = 60_000;
+/** Longer than a minute: what runs every minute keeps its process. */
+const unusedMs = 120_000;
 
 /** The sandboxes of one function: at most `max`, reused, replaced when they ended or their code changed. */
 export class SandboxPool {
@@ -43,6 +46,16 @@ export class SandboxPool {
     return [...this.#all].map(({ pid }) => pid);
   }
 
+  /** One that is idle; null once another may start, which happens when a message is there. Waits while neither is so. */
+  async reserve(signal: AbortSignal): Promise<Sandbox | null> {
+    while (!signal.aborted) {
+      const free = this.#takeIdle();
+      if (free !== null || this.#mayStart()) return free;
+      await this.#changed(busyMs, signal);
+    }
+    return null;
+  }
+
   /** A sandbox that is ready and idle; null when the signal aborts first. */
   async acquire(signal: AbortSignal): Promise<Sandbox | null> {
     let atMs = performance.now();
@@ -54,7 +67,7 @@ export class SandboxPool {
         return free;
       }
       const isWanted = this.#all.size === 0 || this.#waitedMs >= busyMs;
-      if (isWanted && this.#all.size < this.#options.max) void this.#start();
+      if (isWanted && this.#mayStart()) void this.#start();
       await this.#changed(busyMs, signal);
       this.#waitedMs += performance.now() - atMs;
       atMs = performance.now();
@@ -116,9 +129,14 @@ export class SandboxPool {
     return null;
   }
 
-  /** One at a time. No caller waits for it: `acquire` takes what is idle first, this one or another. */
+  /** One at a time. */
+  #mayStart(): boolean {
+    if (this.#isStarting || this.#isStopping || performance.now() < this.#restMs) return false;
+    return this.#all.size < this.#options.max;
+  }
+
+  /** No caller waits for it: `acquire` takes what is idle first, this one or another. */
   async #start(): Promise<void> {
-    if (this.#isStarting || this.#isStopping || performance.now() < this.#restMs) return;
     this.#isStarting = true;
     this.#waitedMs = 0;
     const sandbox = this.#options.create();
@@ -153,8 +171,8 @@ export class SandboxPool {
 
   #retireUnused(): void {
     const [oldest] = this.#idle;
-    if (this.#idle.length < 2 || oldest === undefined) return;
-    if (performance.now() - (this.#ranAtMs.get(oldest) ?? 0) < unusedMs) return;
+    if (oldest === undefined) return;
+    if (performance.now() - (this.#ranAtMs.get(oldest) ?? 0) < (this.#options.unusedMs ?? unusedMs)) return;
     this.#idle.shift();
     void this.#retire(oldest);
   }
