@@ -1,6 +1,7 @@
 /** Versions of the project's own code, as a setup process has read them: every other process runs one of these. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { DatabaseError, DatabaseUnavailable, DatabaseUnfit } from "../postgres/failure.ts";
@@ -16,16 +17,26 @@ export interface CodeVersion {
 
 const folderOf = (home: string): string => join(home, "code");
 
-/** Writes the modules to a file of their own in the state folder. */
+/** Writes the modules to a file of their own in the state folder, as JavaScript: no process that runs them loads a compiler. */
 export function keepCode(home: string, modules: LoadedModules): CodeVersion {
   // Modules are loaded in any order, which says nothing about them.
-  const text = JSON.stringify({ modules: sorted(modules.modules), imports: sorted(modules.imports) });
+  const text = JSON.stringify({ modules: sorted(compiled(modules.modules)), imports: sorted(modules.imports) });
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
   const file = join(folderOf(home), `${hash}.json`);
   mkdirSync(folderOf(home), { recursive: true });
   writeFileSync(file, text, { mode: 0o600 });
   return { hash, file };
 }
+
+/** Lines and columns stay. */
+const compiled = (modules: LoadedModules["modules"]): LoadedModules["modules"] =>
+  Object.fromEntries(
+    Object.entries(modules).map(([url, { format, source }]) =>
+      format?.endsWith("-typescript") === true
+        ? [url, { format: format.replace("-typescript", ""), source: stripTypeScriptTypes(source) }]
+        : [url, { format, source }],
+    ),
+  );
 
 const sorted = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
