@@ -46,14 +46,16 @@ export class SandboxPool {
     return [...this.#all].map(({ pid }) => pid);
   }
 
-  /** One that is idle; null once another may start, which happens when a message is there. Waits while neither is so. */
-  async reserve(signal: AbortSignal): Promise<Sandbox | null> {
-    while (!signal.aborted) {
-      const free = this.#takeIdle();
-      if (free !== null || this.#mayStart()) return free;
-      await this.#changed(busyMs, signal);
-    }
-    return null;
+  /** Starts the first, so that no message waits for it. */
+  async warm(signal: AbortSignal): Promise<void> {
+    const first = await this.acquire(signal);
+    if (first !== null) this.release(first);
+  }
+
+  /** Resolves when one is idle, or another may start once a message is there. Ends one that is unused. */
+  async room(signal: AbortSignal): Promise<void> {
+    this.#retireUnused();
+    while (!signal.aborted && this.#idle.length === 0 && !this.#mayStart()) await this.#changed(busyMs, signal);
   }
 
   /** A sandbox that is ready and idle; null when the signal aborts first. */
@@ -75,21 +77,12 @@ export class SandboxPool {
     return null;
   }
 
-  /**
-   * Gives one back; an old one is replaced by the next `acquire`. One that only waited for messages is not the newest for it: else
-   * two would take turns for ever where one is enough.
-   */
-  release(sandbox: Sandbox, { hasRun = true }: { readonly hasRun?: boolean } = {}): void {
-    if (hasRun) this.#ranAtMs.set(sandbox, performance.now());
+  /** Gives one back; an old one is replaced by the next `acquire`. */
+  release(sandbox: Sandbox): void {
+    this.#ranAtMs.set(sandbox, performance.now());
     if (this.#stale.has(sandbox) || sandbox.hasEnded) void this.#retire(sandbox);
-    else if (hasRun) this.#idle.push(sandbox);
-    else this.#idle.unshift(sandbox);
-    this.#retireUnused();
+    else this.#idle.push(sandbox);
     this.#notify();
-  }
-
-  isStale(sandbox: Sandbox): boolean {
-    return this.#stale.has(sandbox);
   }
 
   /** Starts a sandbox of new code beside those that run. Where none runs, none is needed before the next is wanted. */
