@@ -20,7 +20,8 @@ const folderOf = (home: string): string => join(home, "code");
 /** Writes the modules to a file of their own in the state folder, as JavaScript: no process that runs them loads a compiler. */
 export function keepCode(home: string, modules: LoadedModules): CodeVersion {
   // Modules are loaded in any order, which says nothing about them.
-  const text = JSON.stringify({ modules: sorted(compiled(modules.modules)), imports: sorted(modules.imports) });
+  const compiledModules = Object.fromEntries(Object.entries(modules.modules).map(compiled));
+  const text = JSON.stringify({ modules: sorted(compiledModules), imports: sorted(modules.imports) });
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
   const file = join(folderOf(home), `${hash}.json`);
   mkdirSync(folderOf(home), { recursive: true });
@@ -28,15 +29,18 @@ export function keepCode(home: string, modules: LoadedModules): CodeVersion {
   return { hash, file };
 }
 
-/** Lines and columns stay. */
-const compiled = (modules: LoadedModules["modules"]): LoadedModules["modules"] =>
-  Object.fromEntries(
-    Object.entries(modules).map(([url, { format, source }]) =>
-      format?.endsWith("-typescript") === true
-        ? [url, { format: format.replace("-typescript", ""), source: stripTypeScriptTypes(source) }]
-        : [url, { format, source }],
-    ),
-  );
+type Module = LoadedModules["modules"][string];
+
+/** Lines and columns stay. What is no TypeScript fails where it is imported. */
+function compiled([url, module]: [string, Module]): [string, Module] {
+  const format = module.format?.replace("-typescript", "");
+  if (format === module.format) return [url, module];
+  try {
+    return [url, { format, source: stripTypeScriptTypes(module.source) }];
+  } catch {
+    return [url, module];
+  }
+}
 
 const sorted = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
