@@ -1,17 +1,13 @@
-/** What needs the AWS SDK. It is a quarter of a process, and most of them take no lock and launch no task: the first call loads it. */
+/** What needs the AWS SDK: the first call loads it. It takes 4 MB, and most processes take no lock and launch no task. */
+import type { Instant } from "../machine/job.ts";
 import type { Launcher } from "../machine/launcher.ts";
 import type { LockStore } from "../machine/ports.ts";
 import type { AwsSettings } from "./address.ts";
-import type { ownTasksSince, TaskPlace } from "./task-launcher.ts";
+import type { TaskPlace } from "./task-launcher.ts";
 
-export interface Sdk {
-  locks(tableName: string): LockStore;
-  launcher(place: TaskPlace): Launcher;
-  ownTasksSince(environment: Parameters<typeof ownTasksSince>[1]): ReturnType<typeof ownTasksSince>;
-  destroy(): void;
-}
+export type Sdk = ReturnType<typeof openSdk>;
 
-export function openSdk(aws: AwsSettings): Sdk {
+export function openSdk(aws: AwsSettings) {
   const destroys: (() => void)[] = [];
   const kept = <T extends { destroy(): void }>(client: T): T => {
     destroys.push(() => client.destroy());
@@ -20,7 +16,7 @@ export function openSdk(aws: AwsSettings): Sdk {
   const dynamodb = once(async () => kept((await import("./endpoint.ts")).dynamodbClient(aws)));
   const ecs = once(async () => kept((await import("./endpoint.ts")).ecsClient(aws)));
   return {
-    locks(tableName) {
+    locks(tableName: string): LockStore {
       const open = once(async () =>
         (await import("./lock-store.ts")).createDynamoLockStore({ client: await dynamodb(), tableName }),
       );
@@ -33,7 +29,7 @@ export function openSdk(aws: AwsSettings): Sdk {
         observe: async (...args) => (await open()).observe(...args),
       };
     },
-    launcher(place) {
+    launcher(place: TaskPlace): Launcher {
       const open = once(async () =>
         (await import("./task-launcher.ts")).createEcsLauncher({ client: await ecs(), place }),
       );
@@ -43,7 +39,7 @@ export function openSdk(aws: AwsSettings): Sdk {
         runningSince: async (...args) => (await open()).runningSince(...args),
       };
     },
-    ownTasksSince: (environment) => async (before) =>
+    ownTasksSince: (environment: NodeJS.ProcessEnv) => async (before: Instant) =>
       (await import("./task-launcher.ts")).ownTasksSince(await ecs(), environment)(before),
     destroy: () => destroys.forEach((destroy) => destroy()),
   };
