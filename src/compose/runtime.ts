@@ -1,12 +1,10 @@
 import { readFileSync } from "node:fs";
 import { url as debuggerUrl } from "node:inspector";
 import { databasePassword } from "../aws/database-password.ts";
-import { dynamodbClient, ecsClient } from "../aws/endpoint.ts";
-import { createDynamoLockStore } from "../aws/lock-store.ts";
 import { createSqsQueue } from "../aws/queue.ts";
+import { openSdk, type Sdk } from "../aws/sdk.ts";
 import { openSeals } from "../aws/seals.ts";
 import { type SqsClient, sqsClient } from "../aws/sqs-client.ts";
-import { createEcsLauncher, ownTasksSince } from "../aws/task-launcher.ts";
 import { hourMs } from "../machine/units.ts";
 import { createClock, systemRandom } from "../outside/clock.ts";
 import { openTracing } from "../outside/tracing.ts";
@@ -86,8 +84,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
   const secrets = await secretsOf(config, options, topology);
   const connections = openConnections(connectionsOf(config, options, topology));
   const sqs = sqsClient(config.aws);
-  const dynamodb = dynamodbClient(config.aws);
-  const ecs = ecsClient(config.aws);
+  const sdk = openSdk(config.aws);
   const tally = createTally(createSession(connections.main, connections.where));
   const insight = createDatabase(connections, config);
   const marked = { kinds: sensitiveKinds(registry.jobs.values()) };
@@ -97,12 +94,10 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
     secret: (name) => secrets.get(name),
     seals: openSeals(config.seals, createClock()),
     ...(tracing === null ? {} : { tracing }),
-    ...portsOf(config, options, { topology, registry, marked, connections, sqs, dynamodb }),
+    ...portsOf(config, options, { topology, registry, marked, connections, sqs, sdk }),
     // A task runs what it was started for: launching another one for it would never end.
-    ...(config.tasks === null || options.role === "task"
-      ? {}
-      : { launcher: createEcsLauncher({ client: ecs, place: config.tasks }) }),
-    ...(options.role === "scheduler" ? { schedulerTasksSince: ownTasksSince(ecs, process.env) } : {}),
+    ...(config.tasks === null || options.role === "task" ? {} : { launcher: sdk.launcher(config.tasks) }),
+    ...(options.role === "scheduler" ? { schedulerTasksSince: sdk.ownTasksSince(process.env) } : {}),
   };
   const client = createClient(ports);
   bindClient(client);
@@ -141,8 +136,7 @@ export async function openRuntime(config: Config, options: { role: Role; lane?: 
       bindClient(null);
       ports.metrics.flush();
       sqs.destroy();
-      dynamodb.destroy();
-      ecs.destroy();
+      sdk.destroy();
       await connections.close();
     },
   };
@@ -202,17 +196,17 @@ interface Opened {
   readonly marked: { readonly kinds: SensitiveKinds };
   readonly connections: ReturnType<typeof openConnections>;
   readonly sqs: SqsClient;
-  readonly dynamodb: ReturnType<typeof dynamodbClient>;
+  readonly sdk: Sdk;
 }
 
 function portsOf(config: Config, { role, lane }: { role: Role; lane?: string }, opened: Opened): Ports {
-  const { topology, registry, marked, connections, sqs, dynamodb } = opened;
+  const { topology, registry, marked, connections, sqs, sdk } = opened;
   const stage = config.stage.name;
   const names = Object.fromEntries(topology.lanes.map((each) => [each.name, each.queueName]));
   return {
     store: createPostgresStore(connections, config),
     queue: createSqsQueue({ client: sqs, names, urls: config.queueUrls, timeScale: config.timeScale }),
-    locks: createDynamoLockStore({ client: dynamodb, tableName: config.lockTable ?? topology.lock.tableName }),
+    locks: sdk.locks(config.lockTable ?? topology.lock.tableName),
     clock: createClock(config.timeScale),
     random: systemRandom,
     log: logOf(config, { role, lane }, marked),

@@ -1,6 +1,7 @@
 /** Versions of the project's own code, as a setup process has read them: every other process runs one of these. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { DatabaseError, DatabaseUnavailable, DatabaseUnfit } from "../postgres/failure.ts";
@@ -16,15 +17,29 @@ export interface CodeVersion {
 
 const folderOf = (home: string): string => join(home, "code");
 
-/** Writes the modules to a file of their own in the state folder. */
+/** Writes the modules to a file of their own in the state folder, as JavaScript: no process that runs them loads a compiler. */
 export function keepCode(home: string, modules: LoadedModules): CodeVersion {
   // Modules are loaded in any order, which says nothing about them.
-  const text = JSON.stringify({ modules: sorted(modules.modules), imports: sorted(modules.imports) });
+  const compiledModules = Object.fromEntries(Object.entries(modules.modules).map(compiled));
+  const text = JSON.stringify({ modules: sorted(compiledModules), imports: sorted(modules.imports) });
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
   const file = join(folderOf(home), `${hash}.json`);
   mkdirSync(folderOf(home), { recursive: true });
   writeFileSync(file, text, { mode: 0o600 });
   return { hash, file };
+}
+
+type Module = LoadedModules["modules"][string];
+
+/** Lines and columns stay. What is no TypeScript fails where it is imported. */
+function compiled([url, module]: [string, Module]): [string, Module] {
+  const format = module.format?.replace("-typescript", "");
+  if (format === module.format) return [url, module];
+  try {
+    return [url, { format, source: stripTypeScriptTypes(module.source) }];
+  } catch {
+    return [url, module];
+  }
 }
 
 const sorted = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>

@@ -115,7 +115,7 @@ describe("the event source", () => {
     expect(deleted).toEqual(["c"]);
   });
 
-  it("ends a sandbox of a past burst that has only waited for messages for a minute, while another one works", async () => {
+  it("ends a sandbox that ran nothing for two minutes, the last one too", async () => {
     const pool = new SandboxPool({ create: () => fakeSandbox(async () => null), max: 2, onBroken: () => {} });
     const { signal } = new AbortController();
     const [first, second] = [await pool.acquire(signal), await pool.acquire(signal)];
@@ -125,13 +125,15 @@ describe("the event source", () => {
     const start = performance.now();
     const afterMs = async (ms: number): Promise<readonly boolean[]> => {
       passed.mockReturnValue(start + ms);
-      pool.release(first);
-      pool.release(second, { hasRun: false });
-      return [(await pool.acquire(signal)) === first, second.hasEnded];
+      await pool.room(signal);
+      return [first.hasEnded, second.hasEnded];
     };
-    expect(await afterMs(40_000)).toEqual([true, false]);
-    expect(await pool.acquire(signal)).toBe(second);
-    expect(await afterMs(61_000)).toEqual([true, true]);
+    pool.release(second);
+    passed.mockReturnValue(start + 80_000);
+    pool.release(first);
+    expect(await afterMs(119_000)).toEqual([false, false]);
+    expect(await afterMs(121_000)).toEqual([false, true]);
+    expect(await afterMs(201_000)).toEqual([true, true]);
   });
 
   it.each([
@@ -172,11 +174,11 @@ describe("the event source", () => {
     expect(deleted).toEqual(["a", "b"]);
   });
 
-  it("never runs more invocations than its concurrency, and receives nothing it could not run", async () => {
+  it("starts another sandbox only for a message, never more than its concurrency, and receives nothing it could not run", async () => {
     let running = 0;
     let most = 0;
     const release = Promise.withResolvers<void>();
-    const { put, deleted, sandboxes, waiting } = begin(
+    const { put, deleted, sandboxes, waiting, asked } = begin(
       async () => {
         most = Math.max(most, ++running);
         await release.promise;
@@ -185,7 +187,10 @@ describe("the event source", () => {
       },
       { max: 2, batchSize: 1 },
     );
-    put("a", "b", "c", "d");
+    put("a");
+    await until("the next receive", () => asked.length === 2);
+    expect(sandboxes.length).toBe(1);
+    put("b", "c", "d");
     await until("two invocations", () => running === 2);
     expect(waiting.length).toBe(2);
     release.resolve();

@@ -50,9 +50,12 @@ const known = (code: number): ExitCode =>
 
 /** Its own process, so that what the command line loaded is not part of the system. It stops itself on signals. */
 async function start(options: readonly string[]): Promise<number> {
-  // As the processes that it starts, which compile the same modules: the first one keeps them for the others and for the next start.
+  // As the processes that it starts. A cache spares TypeScript the way to JavaScript; of JavaScript it is 6 MB more in each process.
+  const isCompiled = import.meta.filename.endsWith(".js");
+  const cache = isCompiled ? {} : { NODE_COMPILE_CACHE: getCompileCacheDir() };
   const flags = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--max-semi-space-size=1"];
-  const env = { NODE_COMPILE_CACHE: getCompileCacheDir(), ...process.env };
+  // What a start has freed goes back to the system: glibc keeps up to 64 MB of it otherwise.
+  const env = { ...cache, MALLOC_TRIM_THRESHOLD_: "131072", ...process.env };
   const child = spawn(process.execPath, [...flags, local, "start", ...options], { stdio: "inherit", env });
   process.removeAllListeners("SIGINT");
   // The terminal sends Ctrl-C to the child as well: this process only waits for it to stop.

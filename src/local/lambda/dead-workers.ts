@@ -1,6 +1,5 @@
 import { hostname } from "node:os";
-import { dynamodbClient } from "../../aws/endpoint.ts";
-import { createDynamoLockStore } from "../../aws/lock-store.ts";
+import { openSdk } from "../../aws/sdk.ts";
 import { openConnections } from "../../postgres/connect.ts";
 import { createPostgresStore } from "../../postgres/store.ts";
 import { workerPrefix } from "../../compose/worker-process.ts";
@@ -25,12 +24,12 @@ export function createDeadWorkers(
 ): DeadWorkers {
   const connections = openConnections({ url: env["DATABASE_URL"] ?? "", applicationName: "belfry dead workers" });
   const store = createPostgresStore(connections);
-  const client = dynamodbClient({
+  const sdk = openSdk({
     region: env["AWS_REGION"] ?? "us-east-1",
     dynamodbEndpoint: env["AWS_ENDPOINT_URL_DYNAMODB"] ?? null,
     sqsEndpoint: null,
   });
-  const locks = createDynamoLockStore({ client, tableName: env["BELFRY_LOCK_TABLE"] ?? lockTable });
+  const locks = sdk.locks(env["BELFRY_LOCK_TABLE"] ?? lockTable);
   const releaseLock = async (name: string, owner: string): Promise<void> => {
     const item = await locks.read(name);
     if (item?.owner?.startsWith(owner) === true) await locks.release(name, item.owner, item.fence);
@@ -49,7 +48,7 @@ export function createDeadWorkers(
     },
     async close() {
       await Promise.all(calls);
-      client.destroy();
+      sdk.destroy();
       await connections.close();
     },
   };

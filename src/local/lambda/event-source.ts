@@ -6,7 +6,7 @@ import type { SqsClient } from "../../aws/sqs-client.ts";
 export interface EventSourceMappingOptions {
   readonly queue: SourceQueue;
   readonly pool: SandboxPool;
-  /** Starts no sandbox before a message came: for queues that are normally empty. */
+  /** Starts its first sandbox when a message came: for queues that are normally empty. */
   readonly isLazy?: boolean;
   readonly batchSize: number;
   /** How long a batch above ten messages is gathered. */
@@ -45,16 +45,15 @@ async function receiveUntil(
   batches: Set<Promise<void>>,
 ): Promise<void> {
   const { pool } = options;
+  if (options.isLazy !== true) await pool.warm(signal);
   while (!signal.aborted) {
-    // Acquire the sandbox first: messages without a sandbox would stay hidden for their whole visibility timeout.
-    const reserved = options.isLazy === true ? null : await pool.acquire(signal);
+    // Messages without a sandbox would stay hidden for their whole visibility timeout.
+    await pool.room(signal);
     if (signal.aborted) break;
     const records = await receiveOrWait(options, signal);
-    if (records.length === 0) {
-      if (reserved !== null) pool.release(reserved, { hasRun: false });
-      continue;
-    }
-    const sandbox = await usable(pool, reserved, signal);
+    if (records.length === 0) continue;
+    // Not before: the code may change during the long poll, and a message that arrives after a save runs the saved code.
+    const sandbox = await pool.acquire(signal);
     if (sandbox === null) return;
     const batch = runBatch(options, sandbox, records).finally(() => {
       pool.release(sandbox);
@@ -62,14 +61,6 @@ async function receiveUntil(
     });
     batches.add(batch);
   }
-}
-
-/** The code may change during the long poll: a message that arrives after a save runs the saved code. */
-async function usable(pool: SandboxPool, reserved: Sandbox | null, signal: AbortSignal): Promise<Sandbox | null> {
-  if (reserved === null) return pool.acquire(signal);
-  if (!pool.isStale(reserved) && !reserved.hasEnded) return reserved;
-  pool.release(reserved);
-  return pool.acquire(signal);
 }
 
 async function receiveOrWait(

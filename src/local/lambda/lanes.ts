@@ -107,6 +107,8 @@ function startFunction(name: string, about: FunctionAbout, queue: SourceQueue, o
   const { lane } = about;
   const pool = new SandboxPool({
     max: about.concurrency,
+    // A debugger that is attached would lose it.
+    ...(debuggedMs === null ? {} : { unusedMs: debuggedMs }),
     onBroken: (error) => onProblem(name, "could not start", error),
     create(code) {
       const sandbox = createSandbox({

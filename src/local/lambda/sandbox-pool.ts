@@ -6,18 +6,21 @@ export interface SandboxPoolOptions {
   /** @param code of `ChildOptions`. */
   readonly create: (code?: string) => Sandbox;
   readonly max: number;
+  /** How long one is kept that runs nothing. Default: two minutes. */
+  readonly unusedMs?: number;
   /** A sandbox could not be started, usually because a file of the jobs cannot be imported. */
   readonly onBroken: (error: Error) => void;
 }
 
 /**
- * A process costs memory and half a second of CPU, so another one starts only when callers waited this long for one that is idle:
+ * A process costs memory and half a second of CPU, so another one starts only when messages waited this long for one that is idle:
  * the sum of their waits, less the time in between. Each of many short batches waits for less, and would never start it.
  */
 const busyMs = 250;
 const brokenMs = 5_000;
 const retireMs = 5_000;
-const unusedMs = 60_000;
+/** Longer than a minute: what runs every minute keeps its process. */
+const unusedMs = 120_000;
 
 /** The sandboxes of one function: at most `max`, reused, replaced when they ended or their code changed. */
 export class SandboxPool {
@@ -43,6 +46,18 @@ export class SandboxPool {
     return [...this.#all].map(({ pid }) => pid);
   }
 
+  /** Starts the first, so that no message waits for it. */
+  async warm(signal: AbortSignal): Promise<void> {
+    const first = await this.acquire(signal);
+    if (first !== null) this.release(first);
+  }
+
+  /** Resolves when one is idle, or another may start once a message is there. Ends one that is unused. */
+  async room(signal: AbortSignal): Promise<void> {
+    this.#retireUnused();
+    while (!signal.aborted && this.#idle.length === 0 && !this.#mayStart()) await this.#changed(busyMs, signal);
+  }
+
   /** A sandbox that is ready and idle; null when the signal aborts first. */
   async acquire(signal: AbortSignal): Promise<Sandbox | null> {
     let atMs = performance.now();
@@ -54,7 +69,7 @@ export class SandboxPool {
         return free;
       }
       const isWanted = this.#all.size === 0 || this.#waitedMs >= busyMs;
-      if (isWanted && this.#all.size < this.#options.max) void this.#start();
+      if (isWanted && this.#mayStart()) void this.#start();
       await this.#changed(busyMs, signal);
       this.#waitedMs += performance.now() - atMs;
       atMs = performance.now();
@@ -62,21 +77,12 @@ export class SandboxPool {
     return null;
   }
 
-  /**
-   * Gives one back; an old one is replaced by the next `acquire`. One that only waited for messages is not the newest for it: else
-   * two would take turns for ever where one is enough.
-   */
-  release(sandbox: Sandbox, { hasRun = true }: { readonly hasRun?: boolean } = {}): void {
-    if (hasRun) this.#ranAtMs.set(sandbox, performance.now());
+  /** Gives one back; an old one is replaced by the next `acquire`. */
+  release(sandbox: Sandbox): void {
+    this.#ranAtMs.set(sandbox, performance.now());
     if (this.#stale.has(sandbox) || sandbox.hasEnded) void this.#retire(sandbox);
-    else if (hasRun) this.#idle.push(sandbox);
-    else this.#idle.unshift(sandbox);
-    this.#retireUnused();
+    else this.#idle.push(sandbox);
     this.#notify();
-  }
-
-  isStale(sandbox: Sandbox): boolean {
-    return this.#stale.has(sandbox);
   }
 
   /** Starts a sandbox of new code beside those that run. Where none runs, none is needed before the next is wanted. */
@@ -116,9 +122,14 @@ export class SandboxPool {
     return null;
   }
 
-  /** One at a time. No caller waits for it: `acquire` takes what is idle first, this one or another. */
+  /** One at a time. */
+  #mayStart(): boolean {
+    if (this.#isStarting || this.#isStopping || performance.now() < this.#restMs) return false;
+    return this.#all.size < this.#options.max;
+  }
+
+  /** No caller waits for it: `acquire` takes what is idle first, this one or another. */
   async #start(): Promise<void> {
-    if (this.#isStarting || this.#isStopping || performance.now() < this.#restMs) return;
     this.#isStarting = true;
     this.#waitedMs = 0;
     const sandbox = this.#options.create();
@@ -153,8 +164,8 @@ export class SandboxPool {
 
   #retireUnused(): void {
     const [oldest] = this.#idle;
-    if (this.#idle.length < 2 || oldest === undefined) return;
-    if (performance.now() - (this.#ranAtMs.get(oldest) ?? 0) < unusedMs) return;
+    if (oldest === undefined) return;
+    if (performance.now() - (this.#ranAtMs.get(oldest) ?? 0) < (this.#options.unusedMs ?? unusedMs)) return;
     this.#idle.shift();
     void this.#retire(oldest);
   }

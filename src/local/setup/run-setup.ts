@@ -42,7 +42,8 @@ export async function runSetup(options: SetupOptions): Promise<SetupReport> {
   const stderr: string[] = [];
   const child = options.children.start({
     name: "setup",
-    args: [file, ...options.flags],
+    // Of `stripTypeScriptTypes`.
+    args: ["--disable-warning=ExperimentalWarning", file, ...options.flags],
     env: options.env,
     code: null,
     onLine: (line, stream) => void (stream === "stdout" ? stdout : stderr).push(line),

@@ -60,8 +60,7 @@ export async function startTasks(options: TasksOptions): Promise<Tasks> {
     // The deployed rule passes stopped tasks only.
     onEvent: (event) => void (event.detail.lastStatus === "STOPPED" && deliver(pool, event, over.signal, onProblem)),
   });
-  if (options.isExpected)
-    void pool.acquire(over.signal).then((sandbox) => (sandbox === null ? undefined : pool.release(sandbox)));
+  if (options.isExpected) void pool.warm(over.signal);
   return {
     settings: taskSettings(ecs.url),
     prepare: (code) => pool.prepare(code),
