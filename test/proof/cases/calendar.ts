@@ -115,12 +115,12 @@ async function live(hunted: Hunted, due: readonly number[], log: (text: string) 
   const isDue = (at: number): boolean => at < outage.from || at > outage.until;
   const steps: readonly (readonly [number, () => Promise<void>])[] = [
     ...due.filter(isDue).map((at) => [at + lateMs, () => stopAt(at + lateMs)] as const),
-    [edits.forth, () => editBefore(system, stopAt)],
+    [edits.forth, () => editBefore(hunted, stopAt)],
     [paused.from, () => quietAt(paused.from, () => pauseSchedule(paused.id, { by: "ada", reason: null, until: null }))],
     [paused.until, () => quietAt(paused.until, () => pauseSchedule(paused.id, null))],
     [
       outage.from,
-      () => hunted.away(() => stand(system.pool, edits.back).then(() => deploy(system, { isNext: false }))),
+      () => hunted.away(() => stand(system.pool, edits.back).then(() => deploy(hunted, { isNext: false }))),
     ],
     [outage.until, () => quietAt(outage.until)],
     [end, () => quietAt(end)],
@@ -133,22 +133,22 @@ async function live(hunted: Hunted, due: readonly number[], log: (text: string) 
 }
 
 /** Half a second before a time, which has its job already. */
-async function editBefore(system: System, stopAt: (at: number) => Promise<void>): Promise<void> {
+async function editBefore(hunted: Hunted, stopAt: (at: number) => Promise<void>): Promise<void> {
   await stopAt(edits.forth);
   const planned = "belfry.occurrence where outcome = 'PLANNED' and nominal_at > belfry.now()";
-  await until("a time to be planned", 120_000, async () => (await system.count(planned)) > 0);
-  await deploy(system, { isNext: true });
+  await until("a time to be planned", 120_000, async () => (await hunted.system.count(planned)) > 0);
+  await deploy(hunted, { isNext: true });
 }
 
 /** By the function that a deployment invokes; the first one dies at some moment of it. */
-async function deploy({ processes, env }: System, { isNext }: { isNext: boolean }): Promise<void> {
+async function deploy({ system: { processes, env }, random }: Hunted, { isNext }: { isNext: boolean }): Promise<void> {
   const release = { ...env, [newestVariable]: isNext ? "1" : "0" };
   const [first, second] = [1, 2].map(() =>
     createSandbox({ children: processes, name: "deployment", file: migrate, timeoutMs: 60_000, env: release }),
   );
   await first?.ready;
   void first?.invoke({ RequestType: "Update" }).catch(() => {});
-  await letPass(Math.random() * 300);
+  await letPass(random() * 300);
   first?.kill();
   await first?.ended;
   await second?.invoke({ RequestType: "Update" });
