@@ -8,11 +8,13 @@ import { movedRows, passStep, step, type Step } from "./step.ts";
 /** One of code and one of people. */
 export const scheduleIds = ["every-minute", "by-people"] as const;
 const scheduleId = constantFrom(...scheduleIds);
+const eve = { id: "eve", dates: ["2026-01-31"], weekdays: [], yearly: [] };
 const change = constantFrom<Partial<ScheduleSpec>>(
   {},
   { overlap: "skip" },
   { enabled: false },
   { materializeBeforeMs: 5 * minute },
+  { calendars: { except: [eve], only: null, onExcluded: "next" } },
 );
 
 const install = tuple(change, boolean()).map(([over, isGone]) =>
@@ -58,7 +60,7 @@ const plan = tuple(
   scheduleId,
   constantFrom(0, 0, 0, 1),
   integer({ min: -3, max: 12 }),
-  constantFrom("punctual", "caught up", "caught up", "skipped", "ahead"),
+  constantFrom("punctual", "caught up", "caught up", "skipped", "excluded", "moved", "ahead"),
   boolean(),
 ).map(([id, behind, minutes, how, isLast]) =>
   passStep(`plan ${id}, ${behind} versions behind, ${minutes} minutes from now, ${how}`, async (pair) => {
@@ -69,8 +71,9 @@ const plan = tuple(
     const dueAt = how === "ahead" ? Math.min(now, nominalAt) : nominalAt;
     const slotKeys = isCatchUp ? ["cap:a"] : [];
     const job = aJob({ kind: "sweep", dueAt, payload: pair.mark(), slotKeys });
-    const decided = { outcome: "SKIPPED", reason: "misfire", job: null } as const;
-    const one = occurrenceAt(nominalAt, { isCatchUp, job, ...(how === "skipped" ? decided : {}) });
+    const left = { outcome: "SKIPPED", reason: how === "skipped" ? "misfire" : "excluded", job: null } as const;
+    const day = how === "excluded" || how === "moved" ? { calendar: "eve: 2026-01-31" } : {};
+    const one = occurrenceAt(nominalAt, { isCatchUp, job, ...(/skip|excl/.test(how) ? left : {}), ...day });
     const decidedUntil = Math.max(now, nominalAt);
     const planned: PlannedSchedule = {
       scheduleId: id,

@@ -2,6 +2,7 @@ import { backlog } from "./cases/backlog.ts";
 import { cap } from "./cases/cap.ts";
 import { budgetProof } from "./cases/budget.ts";
 import { canaryProof } from "./cases/canary.ts";
+import { calendarProof } from "./cases/calendar.ts";
 import { circuitProof } from "./cases/circuit.ts";
 import { batchProof } from "./cases/batch.ts";
 import { debounceProof } from "./cases/debounce.ts";
@@ -88,6 +89,7 @@ export const proofs: readonly Proof[] = [
   newestProof,
   signalProof,
   chainProof,
+  calendarProof,
   timeCapsule,
   slowMail,
   killAll,

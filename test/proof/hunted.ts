@@ -5,6 +5,7 @@ import type { FleetOptions } from "./fleet.ts";
 import { ambiguousJobs, assessSuccess, type Extra, judge } from "./judge.ts";
 import { type Killer, killNowAndThen } from "./killer.ts";
 import { type Checklist, type ProofContext, seeded } from "./proof.ts";
+import type { SchedulerProcess, Wakes } from "./scheduler-process.ts";
 import { startSystem, type System, type SystemOptions } from "./system.ts";
 import { readTables, type Tables } from "./tables.ts";
 import { until } from "./until.ts";
@@ -16,6 +17,8 @@ interface Hunt extends Pick<SystemOptions, "app" | "env" | "sql" | "lane"> {
   readonly killEveryMs?: number;
   /** Left out: no scheduler is killed, and the next pass begins when one has ended. */
   readonly schedulerEveryMs?: number;
+  /** Starts the tasks of several schedulers, in place of one. */
+  readonly schedulers?: (system: System) => readonly (() => SchedulerProcess)[];
   /** As of a fleet. */
   readonly envOf?: FleetOptions["envOf"];
   /** Done before the definitions are installed. */
@@ -30,6 +33,8 @@ export interface Hunted {
   endKills(): void;
   /** How many processes were killed. */
   kills(): number;
+  /** Does something while no scheduler runs. */
+  away(during: () => Promise<void>): Promise<void>;
   /** Sends the messages of a share of these jobs once more, as a queue may. */
   sendSomeAgain(ids: readonly string[], share?: number): Promise<void>;
   /** Waits until all jobs have ended and all messages are sent. */
@@ -46,7 +51,7 @@ const chaos = { duplicate: 0.5, lost: 0, refused: 0.05, late: 0.2, replyLost: 0.
 
 /** A system whose workers, and schedulers where it is asked, are killed now and then. */
 export async function startHunted(context: ProofContext, options: Hunt): Promise<Hunted> {
-  const { killEveryMs, schedulerEveryMs, envOf, before, chaos: isChaotic, ...of } = options;
+  const { killEveryMs, schedulerEveryMs, schedulers, envOf, before, chaos: isChaotic, ...of } = options;
   const random = seeded(context.seed);
   const system = await startSystem(context, {
     lane: () => ({ visibilityTimeoutSeconds: isChaotic === true ? 4 : 6 }),
@@ -56,11 +61,16 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
   await before?.(system);
   await system.install();
   const fleet = system.fleet({ deadLetters: true, ...(envOf === undefined ? {} : { envOf }) });
-  const wakes = system.wakes({ everyMs: schedulerEveryMs === undefined ? 0 : 500 });
+  const starts = schedulers?.(system) ?? [() => system.scheduler()];
+  const wake = (): readonly Wakes[] =>
+    starts.map((start) => system.wakesOf(start, schedulers === undefined && schedulerEveryMs === undefined ? 0 : 500));
+  let wakes = wake();
+  const stopWakes = async (): Promise<void> => void (await Promise.all(wakes.map((each) => each.stop())));
   const killers: Killer[] = [];
-  const timers: NodeJS.Timeout[] = [];
   if (schedulerEveryMs !== undefined)
-    timers.push(setInterval(() => wakes.current().signal("SIGKILL"), schedulerEveryMs));
+    killers.push(
+      killNowAndThen(system, () => wakes.map((each) => each.current().pid), { everyMs: schedulerEveryMs, random }),
+    );
   const kills = (): number => killers.reduce((sum, killer) => sum + killer.count(), 0);
   let duplicates = 0;
   const hunted: Hunted = {
@@ -69,9 +79,13 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
     kill: (everyMs) => void killers.push(killNowAndThen(system, () => fleet.pids("default"), { everyMs, random })),
     endKills() {
       for (const killer of killers) killer.stop();
-      for (const timer of timers) clearInterval(timer);
     },
     kills,
+    async away(during) {
+      await stopWakes();
+      await during();
+      wakes = wake();
+    },
     async sendSomeAgain(ids, share = 0.02) {
       duplicates += await sendAgain(
         system,
@@ -85,7 +99,7 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
     async judged(list, extra = {}) {
       await hunted.untilEnded(400_000);
       hunted.endKills();
-      await wakes.stop();
+      await stopWakes();
       await fleet.stop();
       const ambiguous = ambiguousJobs(await readTables(system.pool), system.processes.killed());
       list.expect("processes were killed", kills() > 0, kills());

@@ -18,7 +18,7 @@ export interface Killer {
   count(): number;
 }
 
-/** Kills one of them every `everyMs`. One that has not claimed anything yet shows nothing. */
+/** Kills one of them every `everyMs`. One that has done nothing yet shows nothing. */
 export function killNowAndThen(
   { processes }: System,
   pids: () => readonly number[],
@@ -28,7 +28,8 @@ export function killNowAndThen(
   const timer = setInterval(() => {
     const living = pids();
     const victim = living[Math.floor(random() * living.length)];
-    if (victim === undefined || !processes.histories.some(({ pid }) => pid === victim)) return;
+    if (victim === undefined || processes.endOf(victim) !== undefined) return;
+    if (!processes.histories.some(({ pid }) => pid === victim)) return;
     process.kill(victim, "SIGKILL");
     count += 1;
   }, everyMs);

@@ -90,6 +90,12 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "return endedAt === null ||",
     },
   ],
+  /** The newest list of days decides also what came before it. */
+  era: [{ file: "/src/schedule/plan.ts", from: "row.carry?.edited !== true", to: "true" }],
+  /** Times that a calendar put at one instant fire each. */
+  merged: [{ file: "/src/calendar/fires.ts", from: "group.length < 2", to: "true" }],
+  /** A deployment leaves what was planned by the list before. */
+  withdrawn: [{ file: "/src/postgres/schedule-store.ts", from: "withdraw(tx, changed,", to: "void (" }],
   /** A call has more jobs than its kind allows. */
   "batch-max": [
     { file: "/src/postgres/sql/batch.ts", from: "(most - count(*) % most) % most as places", to: "1000 as places" },

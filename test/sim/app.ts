@@ -1,11 +1,11 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Context, Job } from "../../src/define/context.ts";
 import { defineApp } from "../../src/define/define-app.ts";
+import { defineCalendar } from "../../src/define/define-calendar.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import { defineSchedule } from "../../src/define/define-schedule.ts";
 import { registry, type Registry, type ScheduleDefinition } from "../../src/define/definition.ts";
 import { PermanentError, RetryLater } from "../../src/define/errors.ts";
-
 import type { FlowFacts } from "../invariants/flow-control.ts";
 import { flowControlled } from "./flow-control.ts";
 import { flow } from "./graph.ts";
@@ -129,8 +129,12 @@ export const appOf = oncePer((everyMs) => simApp(nowhere, everyMs));
 
 const schedulesOf = oncePer((everyMs): readonly ScheduleDefinition[] => {
   const often = { payload: { workMs: 400 }, run: sweepJob(nowhere) } as const;
+  // Its times fire on the next day, that of the simulation. Some releases name another day too.
+  const dates = ["2026-10-31", ...(everyMs > 10_000 ? ["2026-11-02"] : [])];
+  const except = defineCalendar({ id: "eve", dates });
   return [
     defineSchedule({ id: "minutely", cron: "* * * * *", timezone: "UTC", ...often }),
+    defineSchedule({ id: "moved", cron: "* * 31 10 *", timezone: "UTC", onExcluded: "next", except, ...often }),
     defineSchedule({ id: "often", every: `${everyMs}ms`, overlap: "skip", misfire: "all", ...often }),
     defineSchedule({ id: "flows", every: "15s", overlap: "skip", payload: { workMs: 700 }, run: flowOf(nowhere) }),
     defineSchedule({ id: "lined", every: "14s", overlap: "queue-all", ...often, payload: { workMs: 5_000 } }),

@@ -6,7 +6,7 @@ import type { System } from "../system.ts";
 import { until } from "../until.ts";
 
 const runsOfAll = 200;
-const endMs = 120_000;
+const endMs = 280_000;
 const callers = ["ada", "bob", "eve"];
 
 /** Each run is answered by three callers at once, some before its task waits, while every process is killed. */
