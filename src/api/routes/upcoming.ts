@@ -70,6 +70,7 @@ async function comingUp(
     insight.run(readDueSoon, {
       to,
       parts: partsShown,
+      windowMs: ports.store.dispatchWindowMs,
       lane,
       kinds: bounds === undefined ? kinds : (kinds ?? bounds).filter((kind) => bounds.includes(kind)),
     }),
@@ -102,7 +103,7 @@ async function comingUp(
     isMore:
       coming.length > asked.length ||
       found.some(({ isMore }) => isMore) ||
-      due.reduce((sum, { jobs }) => sum + jobs, 0) >= insightLimits.dueSoonRowsMax,
+      due.some(({ isCut }) => isCut),
   };
 }
 
