@@ -241,7 +241,8 @@ export async function fill(pool: Pool, count: number): Promise<void> {
   );
   // The larger one takes long enough for autovacuum to come in between, and its rows would then fill gaps, one on each page.
   // It would also cut `run_delta` to nothing between two rounds of the larger one alone, and the next row makes its pages again.
-  for (const table of ["job", "run_delta"]) await pool.query(`alter table belfry.${table} set (autovacuum_enabled = off)`);
+  for (const table of ["job", "run_delta"])
+    await pool.query(`alter table belfry.${table} set (autovacuum_enabled = off)`);
   for (const { thing, isLive } of kept) if (isLive === undefined) await write(pool, thing, count);
   for (let from = 0; from < count; from += partUnits) {
     for (const { thing, isLive } of kept) {

@@ -100,10 +100,7 @@ async function comingUp(
       .filter(({ jobs }) => within === null || jobs.some(({ id }) => within.kinds.has(id)))
       .map(({ name }) => name)
       .toSorted(),
-    isMore:
-      coming.length > asked.length ||
-      found.some(({ isMore }) => isMore) ||
-      due.some(({ isCut }) => isCut),
+    isMore: coming.length > asked.length || found.some(({ isMore }) => isMore) || due.some(({ isCut }) => isCut),
   };
 }
 
