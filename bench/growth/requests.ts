@@ -113,7 +113,7 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
   getCosts: [get("/costs"), get("/costs?by=schedule"), get("/costs?by=key")],
   simulateSchedules: [get("/simulation?days=1")],
   getNight: ["schedule", "kind", "lane"].map((by) => ({
-    ...get(`/night?from=${hourAgo(167)}&by=${by}`),
+    ...get(`/night?from=${hourAgo(160)}&by=${by}`),
     readsMax: nightRowsMax,
   })),
   listOccurrences: [

@@ -7,7 +7,7 @@ import { putBack } from "./put-back.ts";
  * at most `batches` of them. Null when there are more, and then nothing counts as lost: sending them comes first.
  */
 const unsent = (batches: string): string => `open as materialized (
-  select job_ids, generations from belfry.outbox where lane = $1 limit ${batches}::int + 1
+  select job_ids, generations from belfry.outbox where lane = $1 order by at, id limit ${batches}::int + 1
 ), unsent as materialized (
   select m.id, m.generation from open cross join lateral unnest(job_ids, generations) as m (id, generation)
   where (select count(*) from open) <= ${batches}::int
