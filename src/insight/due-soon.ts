@@ -17,6 +17,8 @@ export const dueGroup = z.object({
 });
 export type DueGroup = z.infer<typeof dueGroup>;
 
+const members = "schedule_id, coalesce(effective_at, scheduled_for) as comes_at, run_id, kind, lane, due_at";
+
 interface DueSpan {
   readonly to: number;
   readonly parts: number;
@@ -44,14 +46,12 @@ with recursive span as materialized (
   select belfry.now() as since, belfry.at($1::float8) as till
 ), ${heldUnder()}, ${lanesOut()}, out as materialized (
   select o.* from span s cross join lanes l cross join lateral (
-    select schedule_id, coalesce(effective_at, scheduled_for) as comes_at, run_id, kind, lane, due_at from belfry.job
-    where (lane, dispatched_at) >= (l.lane, s.since - belfry.span($8::float8)) and lane <= l.lane and ${isOut}
+    select ${members} from belfry.job where (lane, dispatched_at) >= (l.lane, s.since - belfry.span($8::float8)) and lane <= l.lane and ${isOut}
     order by lane desc, dispatched_at desc limit $5
   ) o
 ), found as materialized (
   (select w.* from held h cross join span s cross join lateral (
-    select schedule_id, coalesce(effective_at, scheduled_for) as comes_at, run_id, kind, lane, due_at from belfry.job
-    where held_on = h.held_on and ${isWaiting} and due_at > s.since and due_at <= s.till ${inOrder} limit $3
+    select ${members} from belfry.job where held_on = h.held_on and ${isWaiting} and due_at > s.since and due_at <= s.till ${inOrder} limit $3
   ) w limit 2 * $3)
   union all
   select o.* from span s cross join out o where o.due_at > s.since and o.due_at <= s.till
