@@ -132,14 +132,7 @@ range as materialized (
     or exists (select from ended where finished_at < (select till from range) group by retention_ms having count(*) >= $5) as is_cut
 )`;
 
-const valuesOf = ({ from, to, by, kinds }: NightSearch, readMax: number): unknown[] => [
-  from,
-  to,
-  by,
-  kinds,
-  readMax,
-  nightOpenMax,
-];
+const valuesOf = (of: NightSearch, readMax: number) => [of.from, of.to, of.by, of.kinds, readMax, nightOpenMax];
 /** All of the range when they are at most $7, else none: then little of it is read. Locks nothing. */
 export const readNightBars = sqlQuery("night-bars", {
   params: (of: NightSearch) => [...valuesOf(of, of.kinds === null ? 2 * nightBarsMax : nightReadMax), nightBarsMax],

@@ -125,8 +125,7 @@ export interface RunFilter {
 
 /**
  * Newest first. $1 kinds $2 key $3 states $4 before $5 limit $6 parent $7 $8 created between; null asks for any. Ids follow the time of
- * creation but for moments: the ids of a minute before and a minute behind that time are found by halves, and what lies beyond is not
- * read. Locks nothing.
+ * creation but for moments: those a minute beyond each time are found by halves, and none beyond is read. Locks nothing.
  */
 export const readRuns = sqlQuery("runs", {
   params: ({ kinds, key, states, before, limit, parent, ...created }: RunFilter) => {
@@ -136,9 +135,9 @@ export const readRuns = sqlQuery("runs", {
   row: run,
 })(`
 with recursive looks (at, is_low, low, high) as (
-  select t.*, 0::bigint, (select max(id) + 1 from belfry.run) from (values
-    (belfry.at($7::float8) - interval '1 minute', true), (belfry.at($8::float8) + interval '1 minute', false)
-  ) t (at, is_low) where t.at is not null
+  select t.*, 0::bigint, (select max(id) + 1 from belfry.run)
+  from (values (belfry.at($7::float8) - interval '1 minute', true), (belfry.at($8::float8) + interval '1 minute', false)) t (at, is_low)
+  where t.at is not null
   union all
   select l.at, l.is_low, case when r.created_at < l.at then r.id else l.low end, case when r.created_at < l.at then l.high else m.id end
   from looks l cross join lateral (select (l.low + l.high) / 2 as id) m
