@@ -13,8 +13,9 @@ export interface Asked {
 
 const get = (path: string): Asked => ({ method: "GET", path });
 const post = (path: string, body: object = {}): Asked => ({ method: "POST", path, body });
-/** Of two retentions, and what is open; 10 N has ten times as many that ended in this time. Its bars are looked for first. */
-const nightRowsMax = 2 * (insightLimits.nightReadMax + 4 * insightLimits.nightBarsMax) + 4 * insightLimits.nightOpenMax;
+const { nightReadMax, nightBarsMax, nightOpenMax } = insightLimits;
+/** Jobs and runs of two retentions and times that were skipped, and what is open; of its bars before, then of its cells. */
+const nightRowsMax = 5 * (nightReadMax + 2 * nightBarsMax) + 4 * nightOpenMax;
 const rule = { kind: "kept-1", cron: "0 8 * * *", timezone: "Asia/Seoul" };
 const hourAgo = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
 
