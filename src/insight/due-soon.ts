@@ -46,8 +46,8 @@ with recursive span as materialized (
   select belfry.now() as since, belfry.at($1::float8) as till
 ), ${heldUnder()}, ${lanesOut()}, out as materialized (
   select o.* from span s cross join lanes l cross join lateral (
-    select ${members} from belfry.job where lane = l.lane and dispatched_at >= s.since - belfry.span($8::float8) and ${isOut}
-    order by dispatched_at desc limit $5
+    select ${members} from belfry.job where (lane, dispatched_at) >= (l.lane, s.since - belfry.span($8::float8)) and lane <= l.lane and ${isOut}
+    order by lane desc, dispatched_at desc limit $5
   ) o
 ), found as materialized (
   (select w.* from held h cross join span s cross join lateral (
