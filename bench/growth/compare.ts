@@ -11,6 +11,8 @@ export type Kind = "statement" | "route" | "screen";
 export interface Cost {
   readonly pages: number;
   readonly rows: number;
+  /** Those of them that were read from tables. */
+  readonly read: number;
   readonly milliseconds: number;
   /** Rows that its statements answered with. */
   readonly answered: number;
@@ -21,8 +23,15 @@ export interface Cost {
 
 type Shown = Omit<Cost, "pagesOf" | "descents">;
 
-/** How many levels each index has more at 10 N than at N. */
-export type MoreLevels = ReadonlyMap<string, number>;
+/** The levels of each index below its root. */
+export type Levels = ReadonlyMap<string, number>;
+
+/** What a comparison knows beside the costs. */
+interface Known {
+  readonly levels?: { readonly few: Levels; readonly many: Levels };
+  /** The most rows that it reads, of which there are more at 10 N: the bound that it states. */
+  readonly readsMax?: number | undefined;
+}
 
 export interface Line {
   readonly kind: Kind;
@@ -34,7 +43,7 @@ export interface Line {
   /** Pages at 10 N that are levels which the indexes of the plan have there and not at N. */
   readonly levelPages: number;
   readonly ratio: number;
-  readonly verdict: "O(1)" | "O(log N)" | "worse";
+  readonly verdict: "O(1)" | "O(log N)" | "O(rows)" | "worse";
 }
 
 export const costOf = (plans: readonly Plan[]): Cost =>
@@ -50,6 +59,7 @@ export function together(costs: readonly Cost[]): Cost {
   return {
     pages: sum(costs, (each) => each.pages),
     rows: sum(costs, (each) => each.rows),
+    read: sum(costs, (each) => each.read),
     milliseconds: sum(costs, (each) => each.milliseconds),
     answered: sum(costs, (each) => each.answered),
     pagesOf,
@@ -63,18 +73,26 @@ const sum = <T>(all: readonly T[], of: (each: T) => number): number => all.reduc
 export const quietest = (rounds: readonly Cost[]): Cost =>
   rounds.reduce((best, each) => (each.pages < best.pages ? each : best));
 
-/** A line is O(log N) too when it grows by no more than the measured levels that its indexes have more. */
+/**
+ * A line is O(log N) too when it grows by no more than the measured levels that its indexes have more. It is O(rows) when it reads as
+ * many rows at most, or no more than its bound, and no more pages than one for each row and those on the way down each index.
+ */
 export function compare(
   [kind, name]: readonly [Kind, string],
   few: Cost,
   many: Cost,
-  moreLevels: MoreLevels = new Map(),
+  { levels, readsMax = 0 }: Known = {},
 ): Line {
   // A list of more rows may read more pages: it is judged by the page a row.
   const longer = Math.max(1, many.answered) / Math.max(1, few.answered);
   const ratioOf = (pages: number): number => pages / Math.max(1, few.pages) / Math.max(1, longer);
   const ratio = ratioOf(many.pages);
-  const levelPages = sum([...many.descents], ([index, n]) => n * (moreLevels.get(index) ?? 0));
+  const pagesDown = (at: Levels | undefined): number =>
+    sum([...many.descents], ([index, n]) => n * (at?.get(index) ?? levels?.many.get(index) ?? 0));
+  const levelPages = pagesDown(levels?.many) - pagesDown(levels?.few);
+  const leaves = sum([...many.descents.values()], (n) => n);
+  const isByRow =
+    many.read <= Math.max(few.read, readsMax) && many.pages <= many.read + pagesDown(levels?.many) + leaves;
   const isLogarithmic = ratio <= pagesRatioMax || ratioOf(many.pages - levelPages) <= sameRatioMax;
   const rises = [...many.pagesOf].map(([table, pages]) => ({ table, rise: pages - (few.pagesOf.get(table) ?? 0) }));
   const most = rises.toSorted((a, b) => b.rise - a.rise)[0];
@@ -86,24 +104,24 @@ export function compare(
     many: shown(many),
     ratio,
     levelPages,
-    verdict: ratio <= sameRatioMax ? "O(1)" : isLogarithmic ? "O(log N)" : "worse",
+    verdict: ratio <= sameRatioMax ? "O(1)" : isLogarithmic ? "O(log N)" : isByRow ? "O(rows)" : "worse",
   };
 }
 
-const shown = ({ pages, rows, milliseconds, answered }: Cost): Shown => ({ pages, rows, milliseconds, answered });
+const shown = ({ pagesOf: _pages, descents: _descents, ...cost }: Cost): Shown => cost;
 
 /** Of the calls of one statement the one that grows most; calls are paired by their place where both sizes made as many. */
 export function worst(
   name: string,
   few: readonly (readonly Cost[])[],
   many: readonly (readonly Cost[])[],
-  moreLevels: MoreLevels,
+  known: Known,
 ): Line {
   const pairs =
     few.length === many.length
       ? few.map((each, n) => [each, many[n] ?? each] as const)
       : [[few.flat(), many.flat()] as const];
-  const lines = pairs.map(([a, b]) => compare(["statement", name], quietest(a), quietest(b), moreLevels));
+  const lines = pairs.map(([a, b]) => compare(["statement", name], quietest(a), quietest(b), known));
   const [first, ...others] = lines;
   if (first === undefined) throw new Error(`the statement ${name} was not run`);
   return others.reduce((most, each) => (weightOf(each) > weightOf(most) ? each : most), first);

@@ -10,38 +10,42 @@ import { isElsewhere, type Plan, statementNames } from "../../test/postgres/plan
 import { tour } from "../../test/postgres/tour.ts";
 import { apiOn } from "../api-app.ts";
 import type { Ground } from "../ground.ts";
-import { compare, type Cost, costOf, type Line, quietest, together, worst } from "./compare.ts";
+import { compare, type Cost, costOf, type Levels, type Line, quietest, together, worst } from "./compare.ts";
 import { fill, units, writePastDay } from "./fill.ts";
 import { placeholders, type Asked, requests, screens } from "./requests.ts";
 import { openWorld, type World } from "./world.ts";
 
 const rounds = 3;
 
+const nameOf = ({ method, path }: Asked): string => `${method} ${path}`;
+const readsMax = new Map(
+  Object.values(requests)
+    .flat()
+    .map((each) => [nameOf(each), each.readsMax]),
+);
+
 /** The costs of one size: of each statement by its calls, of each request by its name; each in every round. */
 interface Costs {
   readonly statements: ReadonlyMap<string, readonly (readonly Cost[])[]>;
   readonly requests: ReadonlyMap<string, readonly Cost[]>;
-  /** The levels of each index below its root. */
-  readonly levels: ReadonlyMap<string, number>;
+  readonly levels: Levels;
 }
 
 /** Every statement, route and screen beside N and beside 10 N of what is kept. */
 export async function growth(ground: Ground, size = units): Promise<readonly Line[]> {
   const few = await measured(ground, size.few);
   const many = await measured(ground, size.many);
-  const moreLevels = new Map(
-    [...many.levels].map(([index, level]) => [index, level - (few.levels.get(index) ?? level)]),
-  );
+  const levels = { few: few.levels, many: many.levels };
   const routes = [...few.requests.keys()].map((name) => {
     const [a, b] = [costAt(few, [name]), costAt(many, [name])];
-    return compare(["route", name], a, b, moreLevels);
+    return compare(["route", name], a, b, { levels, readsMax: readsMax.get(name) });
   });
   const shown = Object.entries(screens).map(([name, paths]) => {
     const names = paths.map((path) => `GET ${path}`);
-    return compare(["screen", name], costAt(few, names), costAt(many, names), moreLevels);
+    return compare(["screen", name], costAt(few, names), costAt(many, names), { levels });
   });
   const statements = [...few.statements].map(([name, calls]) =>
-    worst(name, calls, many.statements.get(name) ?? [], moreLevels),
+    worst(name, calls, many.statements.get(name) ?? [], { levels }),
   );
   return [...statements.toSorted((a, b) => a.name.localeCompare(b.name)), ...routes, ...shown];
 }
@@ -79,7 +83,7 @@ async function measured(ground: Ground, count: number): Promise<Costs> {
   }
 }
 
-async function levelsOf(pool: Pool): Promise<ReadonlyMap<string, number>> {
+async function levelsOf(pool: Pool): Promise<Levels> {
   await pool.query("create extension if not exists pageinspect");
   const { rows } = await pool.query<{ name: string; level: number }>(`
     select c.relname as name, (bt_metap(c.oid::regclass::text)).level::int as level
@@ -142,7 +146,7 @@ async function requestsOf(world: World, round: number): Promise<ReadonlyMap<stri
     const refusal = await answer(api, each, values);
     if (refusal !== null) refused.push(refusal);
     await bulksEnd(world);
-    const name = `${each.method} ${each.path}`;
+    const name = nameOf(each);
     costs.set(costs.has(name) ? `${name} again` : name, costOf(world.plans));
   }
   if (refused.length > 0) throw new Error(`a refusal costs too little:\n${refused.join("\n")}`);

@@ -1,15 +1,21 @@
 import type { Pool } from "pg";
 import type { OperationName } from "../../src/api/api.ts";
+import { insightLimits } from "../../src/insight/insight-limits.ts";
 
 export interface Asked {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With `{name}` for what differs from round to round. */
   readonly path: string;
   readonly body?: object;
+  /** Rows that it reads at most, where there are more of them at 10 N alone. */
+  readonly readsMax?: number;
 }
 
 const get = (path: string): Asked => ({ method: "GET", path });
 const post = (path: string, body: object = {}): Asked => ({ method: "POST", path, body });
+const { nightReadMax, nightBarsMax, nightOpenMax } = insightLimits;
+/** Jobs and runs of two retentions and times that were skipped, and what is open; of its bars before, then of its cells. */
+const nightRowsMax = 5 * (nightReadMax + 2 * nightBarsMax) + 4 * nightOpenMax;
 const rule = { kind: "kept-1", cron: "0 8 * * *", timezone: "Asia/Seoul" };
 const hourAgo = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
 
@@ -107,7 +113,10 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
   listObjectives: [get("/objectives")],
   getCosts: [get("/costs"), get("/costs?by=schedule"), get("/costs?by=key")],
   simulateSchedules: [get("/simulation?days=1")],
-  getNight: [get("/night"), get("/night?by=kind"), get("/night?by=lane")],
+  getNight: ["schedule", "kind", "lane"].map((by) => ({
+    ...get(`/night?from=${hourAgo(160)}&by=${by}`),
+    readsMax: nightRowsMax,
+  })),
   listOccurrences: [
     get("/schedules/kept-1/occurrences"),
     get(`/schedules/kept-1/occurrences?nominalFrom=${hourAgo(48)}&nominalTo=${hourAgo(1)}`),

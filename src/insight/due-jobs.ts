@@ -25,16 +25,19 @@ export const heldUnder = (first = isWaiting): string => `holds as (
   select held_on from holds where held_on is not null limit $4
 )`;
 
+/** Lanes that messages are out of, each once, found by hopping through their index. */
+export const lanesOut = (first = isOut): string => `lanes as (
+  (select lane from belfry.job where ${first} order by lane limit 1)
+  union all
+  select n.lane from lanes l cross join lateral (select lane from belfry.job where ${isOut} and lane > l.lane order by lane limit 1) n
+)`;
+
 /**
  * The next $3 rows that are to start, by due time after due $1 id $2: of what waits, in its index's order for each of $4 holds;
  * of what is out, $5 rows of each lane that were sent first; and what is blocked in the $8 oldest open runs.
  */
 const toStart = `
-with recursive ${heldUnder(`${isWaiting} and ${asksFor("'PENDING', 'RETRY_WAIT'")}`)}, lanes as (
-  (select lane from belfry.job where ${isOut} and ${asksFor("'QUEUED'")} order by lane limit 1)
-  union all
-  select n.lane from lanes l cross join lateral (select lane from belfry.job where ${isOut} and lane > l.lane order by lane limit 1) n
-), out as materialized (
+with recursive ${heldUnder(`${isWaiting} and ${asksFor("'PENDING', 'RETRY_WAIT'")}`)}, ${lanesOut(`${isOut} and ${asksFor("'QUEUED'")}`)}, out as materialized (
   select o.* from lanes l cross join lateral (
     select id, due_at, state, lane from belfry.job
     where (lane, dispatched_at) >= (l.lane, '-infinity') and lane <= l.lane and ${isOut} order by lane, dispatched_at limit $5

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { inOrder, isWaiting } from "../admission/order.ts";
 import { isOut } from "../machine/job-columns.ts";
 import { count, time } from "./atoms.ts";
-import { heldUnder } from "./due-jobs.ts";
+import { heldUnder, lanesOut } from "./due-jobs.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
@@ -17,9 +17,13 @@ export const dueGroup = z.object({
 });
 export type DueGroup = z.infer<typeof dueGroup>;
 
+const members = "schedule_id, coalesce(effective_at, scheduled_for) as comes_at, run_id, kind, lane, due_at";
+
 interface DueSpan {
   readonly to: number;
   readonly parts: number;
+  /** No message leaves longer before its job is due. */
+  readonly windowMs: number;
   readonly lane?: string | undefined;
   /** Only of these. */
   readonly kinds?: readonly string[] | undefined;
@@ -27,32 +31,35 @@ interface DueSpan {
 
 /**
  * Jobs that exist and wait for a time up to $1: delayed ones, retries, targets that were written ahead. By schedule, kind, lane and
- * which of $2 equal parts of the span; at most $3 of each of $4 holds and twice as many of all, and those among the $5 that are out. What a schedule wrote
- * for its own next time is left out: the schedule's times have it. Of lane $6 and kinds $7, or null. Locks nothing.
+ * which of $2 equal parts of the span; at most $3 of each of $4 holds and twice as many of all, and those among the $5 of each lane
+ * that were sent last, within $8 ms. What a schedule wrote for its own next time is left out: the schedule's times have it. Of lane $6
+ * and kinds $7, or null. Locks nothing.
  */
 export const readDueSoon = sqlQuery("due-soon", {
-  params: ({ to, parts, lane, kinds }: DueSpan) => {
-    const { dueSoonRowsMax, slotGroupsShownMax } = insightLimits;
-    return [to, parts, dueSoonRowsMax, slotGroupsShownMax, dueSoonRowsMax, lane ?? null, kinds ?? null];
+  params: ({ to, parts, windowMs, lane, kinds }: DueSpan) => {
+    const { dueSoonRowsMax, slotGroupsShownMax, outRowsMax } = insightLimits;
+    return [to, parts, dueSoonRowsMax, slotGroupsShownMax, outRowsMax, lane ?? null, kinds ?? null, windowMs];
   },
-  row: dueGroup,
+  row: dueGroup.extend({ isCut: z.boolean() }),
 })(`
 with recursive span as materialized (
   select belfry.now() as since, belfry.at($1::float8) as till
-), ${heldUnder()}, found as materialized (
+), ${heldUnder()}, ${lanesOut()}, out as materialized (
+  select o.* from span s cross join lanes l cross join lateral (
+    select ${members} from belfry.job where (lane, dispatched_at) >= (l.lane, s.since - belfry.span($8::float8)) and lane <= l.lane and ${isOut}
+    order by lane desc, dispatched_at desc limit $5
+  ) o
+), found as materialized (
   (select w.* from held h cross join span s cross join lateral (
-    select schedule_id, coalesce(effective_at, scheduled_for) as comes_at, run_id, kind, lane, due_at from belfry.job
-    where held_on = h.held_on and ${isWaiting} and due_at > s.since and due_at <= s.till ${inOrder} limit $3
+    select ${members} from belfry.job where held_on = h.held_on and ${isWaiting} and due_at > s.since and due_at <= s.till ${inOrder} limit $3
   ) w limit 2 * $3)
   union all
-  select o.* from span s cross join lateral (
-    select schedule_id, coalesce(effective_at, scheduled_for) as comes_at, run_id, kind, lane, due_at from belfry.job
-    where ${isOut} order by lane, dispatched_at limit $5
-  ) o where o.due_at > s.since and o.due_at <= s.till
+  select o.* from span s cross join out o where o.due_at > s.since and o.due_at <= s.till
 )
 select f.schedule_id as schedule, f.kind, f.lane,
   least($2::int - 1, floor(extract(epoch from f.due_at - s.since) * $2::int / extract(epoch from s.till - s.since))::int) as part,
-  count(*)::int as jobs, ${isoText("min(f.due_at)")} as "firstAt", ${isoText("max(f.due_at)")} as "lastAt"
+  count(*)::int as jobs, ${isoText("min(f.due_at)")} as "firstAt", ${isoText("max(f.due_at)")} as "lastAt",
+  (select count(*) from found) >= $3 or exists (select from out group by lane having count(*) >= $5) as "isCut"
 from found f cross join span s
 where not (f.run_id is null and f.schedule_id is not null and f.comes_at > s.since)
   and ($6::text is null or f.lane = $6::text) and ($7::text[] is null or f.kind = any($7::text[]))

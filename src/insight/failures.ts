@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isFailed } from "../machine/job-columns.ts";
+import { retentionOfRuns } from "../machine/retention.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { count } from "./atoms.ts";
 import { sqlQuery } from "./sql-query.ts";
@@ -12,12 +13,11 @@ const { failuresMs, countedRowsMax, worstKindMs, worstKindMin } = insightLimits;
  */
 const deadLetters = `dead as materialized (
   select kind, run_id, finished_at from belfry.job where ${isFailed} order by id desc limit $2::int
-), tolerant as materialized (
-  select id from belfry.run
-  where id = any(array(select distinct run_id from dead where run_id is not null))
-    and tolerate > 0 and done - ok - skipped <= tolerate * total
 ), tolerated as materialized (
-  select kind, finished_at from dead where run_id = any(array(select id from tolerant))
+  select kind, finished_at from dead where run_id = any(array(
+    select id from belfry.run where id = any(array(select distinct run_id from dead where run_id is not null))
+      and tolerate > 0 and done - ok - skipped <= tolerate * total
+  ))
 )`;
 
 const since = "date_trunc('minute', belfry.now() - $1::float8 * interval '1 millisecond')";
@@ -30,20 +30,15 @@ export const readFailures = sqlQuery("failures", {
   params: () => [failuresMs, countedRowsMax],
   row: z.object({ jobs: z.record(z.string(), count), runs: count, dead: count }),
 })(`
-with recursive ${deadLetters}, kept (ms) as (
-  select min(retention_ms) from belfry.run where finished_at is not null
-  union all
-  select (select min(retention_ms) from belfry.run where finished_at is not null and retention_ms > kept.ms)
-  from kept where kept.ms is not null
-), failed as (
+with recursive ${deadLetters}, retention as (${retentionOfRuns}), failed as (
   select kind, sum(failed) - (select count(*) from tolerated t where t.kind = m.kind and t.finished_at >= ${since}) as jobs
   from belfry.minute m where at >= ${since} and failed > 0 group by kind
 )
 select
   (select coalesce(jsonb_object_agg(kind, jobs), '{}') from failed where jobs > 0) as jobs,
-  (select count(*)::int from kept cross join lateral (
+  (select count(*)::int from retention x cross join lateral (
     select state from belfry.run
-    where retention_ms = kept.ms and finished_at is not null
+    where retention_ms = x.retention_ms and finished_at is not null
       and finished_at >= belfry.now() - $1::float8 * interval '1 millisecond'
     order by finished_at desc limit $2
   ) ended where state = 'FAILED') as runs,

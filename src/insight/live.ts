@@ -2,6 +2,7 @@ import { z } from "zod";
 import { circuitKey } from "../admission/circuit.ts";
 import { heldInOrder, isWaiting } from "../admission/order.ts";
 import { isOut } from "../machine/job-columns.ts";
+import { lanesOut } from "./due-jobs.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { count, state } from "./atoms.ts";
 import { type Database, sqlQuery } from "./sql-query.ts";
@@ -36,11 +37,7 @@ export const countLive = sqlQuery("live", {
   params: (rowsMax: number) => [rowsMax, insightLimits.openRunsMax],
   row: liveCount,
 })(`
-with recursive lanes as (
-  (select lane from belfry.job where ${isOut} order by lane limit 1)
-  union all
-  select n.lane from lanes l cross join lateral (select lane from belfry.job where ${isOut} and lane > l.lane order by lane limit 1) n
-), runs as materialized (
+with recursive ${lanesOut()}, runs as materialized (
   select id from belfry.run where state in ('RUNNING', 'CANCELING') order by id desc limit $2
 )
 select part, lane, state, hold, blocked, count(*)::int as jobs, count(*) filter (where due_at <= belfry.now())::int as due,

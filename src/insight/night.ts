@@ -69,21 +69,26 @@ const jobMembers = `id, kind, lane, schedule_id, state, attempt, started_at, fin
 const ofJob = `case state when 'SUCCESS' then 'succeeded' when 'FAILED' then 'failed' when 'CANCELED' then 'stopped' when 'SKIPPED' then 'stopped' else 'open' end`;
 const ofRun = `case r.state when 'DONE' then 'succeeded' when 'FAILED' then 'failed' when 'CANCELED' then 'stopped' else 'open' end`;
 
+const endedBetween = (from: string, to: string): string => `
+    select ${jobMembers} from belfry.job
+    where finished_at is not null and run_id is null and retention_ms = r.retention_ms and finished_at >= s.${from} and finished_at < s.${to}
+      and ($3 <> 'schedule' or schedule_id is not null)`;
+
 /**
  * Single jobs and runs that lie in the range, or in a part of it, and times at which a schedule started nothing. What ended is read
  * by its end, from the range and once its length more, so that what takes longer than that is not seen when it ends behind `to`.
- * $1 $2 the range $3 rows by $4 kinds or null $5 most of what ended, of each retention $6 most of what is open, the newest.
+ * $1 $2 the range $3 rows by $4 kinds or null $5 most of what ended in it, of each retention $6 most of what is open, the newest, and
+ * of each retention of what ended first behind it.
  */
 const found = `
 range as materialized (
   select belfry.at($1::float8) as since, belfry.at($2::float8) as till, belfry.at(2 * $2::float8 - $1::float8) as seen
 ), ended as materialized (
   with recursive retention as (${retentionOfJobs})
-  select e.* from retention r cross join range s cross join lateral (
-    select ${jobMembers} from belfry.job
-    where finished_at is not null and run_id is null and retention_ms = r.retention_ms and finished_at >= s.since and finished_at < s.seen
-      and least(started_at, due_at) <= s.till and ($3 <> 'schedule' or schedule_id is not null) and ($4::text[] is null or kind = any($4::text[]))
-    order by finished_at desc limit $5
+  select e.*, r.retention_ms from retention r cross join range s cross join lateral (
+    (${endedBetween("since", "till")} order by finished_at desc limit $5)
+    union all
+    (${endedBetween("till", "seen")} order by finished_at limit $6)
   ) e
 ), open as materialized (
   select * from (
@@ -109,7 +114,7 @@ range as materialized (
 ), everything as (
   select id as job, null::bigint as run, kind, lane, schedule_id, due_at, started_at, finished_at, ${ofJob} as result, error_code as reason,
     attempt > 1 or state = 'RETRY_WAIT' as tried
-  from (select * from ended union all select id, kind, lane, schedule_id, state, attempt, started_at, finished_at, error_code, due_at from open) j
+  from (select * from ended union all select * from open) j
   where id not in (select starter_id from runs where starter_id is not null)
   union all
   select r.starter_id, r.id, r.kind, coalesce(j.lane, k.lane), j.schedule_id, least(j.due_at, r.created_at), r.created_at, r.finished_at, ${ofRun}, null, false
@@ -122,19 +127,15 @@ range as materialized (
   from everything e cross join range s
   where coalesce(finished_at, s.till) >= s.since and least(started_at, due_at) <= s.till and ($4::text[] is null or kind = any($4::text[]))
     and case $3 when 'schedule' then schedule_id when 'kind' then kind else lane end is not null
+), cut as materialized (
+  select greatest((select count(*) from runs), (select count(*) from skipped)) >= $5
+    or exists (select from ended where finished_at < (select till from range) group by retention_ms having count(*) >= $5) as is_cut
 )`;
 
-const valuesOf = ({ from, to, by, kinds }: NightSearch, readMax: number): unknown[] => [
-  from,
-  to,
-  by,
-  kinds,
-  readMax,
-  nightOpenMax,
-];
+const valuesOf = (of: NightSearch, readMax: number) => [of.from, of.to, of.by, of.kinds, readMax, nightOpenMax];
 /** All of the range when they are at most $7, else none: then little of it is read. Locks nothing. */
 export const readNightBars = sqlQuery("night-bars", {
-  params: (of: NightSearch) => [...valuesOf(of, 2 * nightBarsMax), nightBarsMax],
+  params: (of: NightSearch) => [...valuesOf(of, of.kinds === null ? 2 * nightBarsMax : nightReadMax), nightBarsMax],
   row: z.object({ row: z.string(), of: bar }),
 })(`
 with ${found}
@@ -147,8 +148,7 @@ select f.line as row, jsonb_build_object(
     ) else '[]' end
   ) as of
 from found f
-where (select count(*) from found) <= $7
-  and greatest((select count(*) from ended), (select count(*) from runs), (select count(*) from skipped)) < $5
+where (select count(*) from found) <= $7 and not (select is_cut from cut)
 order by f.due_at, f.job`);
 
 /** Counts by row and part of the range: the first $7 rows, those that failed first, and at most $8 cells of all. Locks nothing. */
@@ -168,7 +168,7 @@ select f.line as row, jsonb_build_object(
     'succeeded', count(*) filter (where result = 'succeeded'), 'failed', count(*) filter (where result = 'failed'),
     'stopped', count(*) filter (where result = 'stopped'), 'open', count(*) filter (where result = 'open'),
     'p50Ms', percentile_cont(0.5) within group (order by took), 'p95Ms', percentile_cont(0.95) within group (order by took)
-  ) as of, f.of_rows > $7 or (select count(*) from found) >= $5 as "isCut"
+  ) as of, f.of_rows > $7 or (select is_cut from cut) as "isCut"
 from (
   select line, result, of_rows, case when started_at <= finished_at then belfry.ms(finished_at) - belfry.ms(started_at) end as took,
     least(number - 1, greatest(0, floor(extract(epoch from due_at - since) * number / extract(epoch from whole))))::int as part

@@ -125,7 +125,7 @@ export interface RunFilter {
 
 /**
  * Newest first. $1 kinds $2 key $3 states $4 before $5 limit $6 parent $7 $8 created between; null asks for any. Ids follow the time of
- * creation but for moments: none below the newest run that is a minute too old is read. Locks nothing.
+ * creation but for moments: those a minute beyond each time are found by halves, and none beyond is read. Locks nothing.
  */
 export const readRuns = sqlQuery("runs", {
   params: ({ kinds, key, states, before, limit, parent, ...created }: RunFilter) => {
@@ -134,13 +134,22 @@ export const readRuns = sqlQuery("runs", {
   },
   row: run,
 })(`
+with recursive looks (at, is_low, low, high) as (
+  select t.*, 0::bigint, (select max(id) + 1 from belfry.run)
+  from (values (belfry.at($7::float8) - interval '1 minute', true), (belfry.at($8::float8) + interval '1 minute', false)) t (at, is_low)
+  where t.at is not null
+  union all
+  select l.at, l.is_low, case when r.created_at < l.at then r.id else l.low end, case when r.created_at < l.at then l.high else m.id end
+  from looks l cross join lateral (select (l.low + l.high) / 2 as id) m
+  left join lateral (select id, created_at from belfry.run where id >= m.id order by id limit 1) r on true
+  where l.high - l.low > 100
+)
 select ${runMembers} from belfry.run_progress
 where ($1::text[] is null or kind = any($1::text[])) and ($2::text is null or key = $2)
   and ($3::belfry.run_state[] is null or state = any($3::belfry.run_state[])) and ($4::bigint is null or id < $4::bigint)
   and ($6::bigint is null or parent_id = $6::bigint)
-  and ($7::float8 is null or created_at >= belfry.at($7::float8) and id > coalesce(
-    (select o.id from belfry.run o where o.created_at < belfry.at($7::float8) - interval '1 minute' order by o.id desc limit 1), 0))
-  and ($8::float8 is null or created_at < belfry.at($8::float8))
+  and ($7::float8 is null or created_at >= belfry.at($7::float8) and id > (select max(low) from looks where is_low))
+  and ($8::float8 is null or created_at < belfry.at($8::float8) and id < (select min(high) from looks where not is_low))
 order by id desc limit $5`);
 
 /** What is open and what has ended are two ranges of `job_run`. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type NightReply, readNightBars } from "../../src/insight/night.ts";
+import { type NightReply, readNightBars, readNightCells } from "../../src/insight/night.ts";
 import { settlementOf } from "../contract/store/fixture.ts";
 import { openApi, startOfTime } from "./harness.ts";
 
@@ -82,6 +82,13 @@ test("fifty thousand runs are counted by part of the range, and none is lost", a
     failed: 500,
     p50: 2_000,
   });
+  // Of each of three retentions the last hundred that ended, where no more may be read.
+  const bounds = readNightCells.params({ from: evening, to: startOfTime, by: "kind", kinds: null }).with(4, 100);
+  const cut = await opened.pool.query<{ of: { succeeded: number; failed: number }; isCut: boolean }>(
+    readNightCells.text,
+    bounds,
+  );
+  expect(cut.rows.map(({ of, isCut }) => [of.succeeded + of.failed, isCut])).toEqual([[300, true]]);
   const few = { from: evening, to: evening + 60_000, by: "kind", kinds: null } as const;
   const { rows: plan } = await opened.pool.query<{ "QUERY PLAN": string }>(
     `explain (analyze, buffers, costs off, timing off) ${readNightBars.text}`,

@@ -110,14 +110,30 @@ test("a cancel costs each job the same, however many it cancels, beside slots th
   expect(many).toBeLessThan(3 * few);
 });
 
-const free = { pages: 0, answered: 1, rows: 0, milliseconds: 0, pagesOf: new Map(), descents: new Map([["by_id", 2]]) };
+const nothing = { answered: 1, rows: 0, read: 0, milliseconds: 0, pagesOf: new Map() };
+const free = { ...nothing, pages: 0, descents: new Map([["by_id", 2]]) };
+const levelsOf = (few: number, many: number) => ({
+  levels: { few: new Map([["by_id", few]]), many: new Map([["by_id", many]]) },
+});
 
 test("a rise by the levels that the plan's indexes have more is O(log N), and one page beyond them is not", () => {
   const grownTo = (pages: number, levels: number) =>
-    compare(["statement", "one"], { ...free, pages: 2 }, { ...free, pages }, new Map([["by_id", levels]])).verdict;
+    compare(["statement", "one"], { ...free, pages: 2 }, { ...free, pages }, levelsOf(1, 1 + levels)).verdict;
   expect(grownTo(4, 1)).toBe("O(log N)");
-  expect(grownTo(5, 1)).toBe("worse");
-  expect(grownTo(4, 0)).toBe("worse");
+  expect(grownTo(7, 1)).toBe("worse");
+  expect(grownTo(5, 0)).toBe("worse");
+});
+
+test("as many rows on more pages are O(rows), and a page beyond one for each and the way down is worse", () => {
+  const grownTo = (pages: number, read: number, readsMax?: number) => {
+    const [few, many] = [
+      { ...free, pages: 4, read: 10 },
+      { ...free, pages, read },
+    ];
+    return compare(["statement", "many"], few, many, { ...levelsOf(1, 1), readsMax }).verdict;
+  };
+  expect([grownTo(14, 10), grownTo(15, 10), grownTo(14, 11)]).toEqual(["O(rows)", "worse", "worse"]);
+  expect([grownTo(54, 50, 50), grownTo(55, 51, 50)]).toEqual(["O(rows)", "worse"]);
 });
 
 test("a longer list is judged by the page a row", () => {

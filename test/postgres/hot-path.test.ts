@@ -31,7 +31,7 @@ describe("a claim writes no index entry", () => {
     const { rows } = await db.pool.query<{ definition: string }>(
       "select pg_get_indexdef(indexrelid) as definition from pg_index where indrelid = 'belfry.job'::regclass",
     );
-    expect(rows).toHaveLength(9);
+    expect(rows).toHaveLength(10);
     const named = rows.flatMap(({ definition }) =>
       claimWrites.filter((column) => new RegExp(`\\b${column}\\b`).test(definition)),
     );

@@ -88,7 +88,7 @@ export async function operationsTour(connections: Connections): Promise<void> {
   await insight.run(readWorkers, 60_000);
   await insight.run(readFailureGroups, {});
   await insight.run(readFences, {});
-  await insight.run(readDueSoon, { to: 3_600_000, parts: 12 });
+  await insight.run(readDueSoon, { to: 3_600_000, parts: 12, windowMs: 300_000 });
   const night = { from: 0, to: 3_600_000, by: "schedule", kinds: null } as const;
   for (const read of [readNightBars, readNightCells, readNightPauses] as const)
     await insight.run<typeof night, unknown>(read, night);

@@ -10,6 +10,8 @@ export interface Plan {
   readonly milliseconds: number;
   /** Rows that its steps brought or dropped, all loops together: what a plan for the wrong number of rows multiplies. */
   readonly rows: number;
+  /** Those of them that it read from tables. */
+  readonly read: number;
   /** Rows it answered with. */
   readonly answered: number;
   /** Tables that were read from end to end and had hundreds of rows. */
@@ -82,6 +84,7 @@ function planOf(message: string): Plan | null {
     buffers: buffersOf(root),
     milliseconds,
     rows: rowsOf(root),
+    read: rowsOf(root, isScan),
     answered,
     scanned: [...new Set(scans(root))],
     pages,
@@ -106,10 +109,12 @@ function addDescents(node: Node, descents: Map<string, number>): void {
   for (const each of node.Plans ?? []) addDescents(each, descents);
 }
 
-function rowsOf(node: Node): number {
+const isScan = (node: Node): boolean => node["Relation Name"] !== undefined && node["Node Type"] !== "ModifyTable";
+
+function rowsOf(node: Node, isCounted = (_: Node): boolean => true): number {
   const removed = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
   const here = ((node["Actual Rows"] ?? 0) + removed) * (node["Actual Loops"] ?? 1);
-  return (node.Plans ?? []).reduce((sum, each) => sum + rowsOf(each), here);
+  return (node.Plans ?? []).reduce((sum, each) => sum + rowsOf(each, isCounted), isCounted(node) ? here : 0);
 }
 
 const manyRows = 300;

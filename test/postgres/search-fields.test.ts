@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { jobSearch, type JobSearch } from "../../src/insight/search.ts";
 import { testDatabase } from "../support/database.ts";
 import { countMatching } from "../../src/insight/find-jobs.ts";
+import { readRuns } from "../../src/insight/runs.ts";
 
 const start = Date.parse("2026-02-28T23:00:00Z");
 
@@ -58,4 +59,20 @@ test("each field of a search narrows by itself", async () => {
     async (field) => [field, (await countMatching(db.insight, { [field]: values[field] }, 10)).count] as const,
   );
   expect((await Promise.all(counts)).filter(([, count]) => count !== 1)).toEqual([]);
+});
+
+test("runs of a time are those created in it, among ids with gaps that are moments out of order", async () => {
+  const db = await testDatabase();
+  await db.pool.query(`insert into belfry.run (id, kind, key, version, state, created_at) overriding system value
+    select n * 7, 'kept', n, 1, 'RUNNING', belfry.at(${start}) + (n * 10 + n * 37 % 5 * 14) * interval '1 second' from generate_series(1, 2000) n`);
+  const read = async (createdFrom: number | undefined, createdTo: number | undefined) =>
+    (await db.insight.run(readRuns, { createdFrom, createdTo, limit: 3_000 })).map(({ id }) => id);
+  const { rows } = await db.pool.query<{ id: string; ms: number }>(
+    "select id::text, extract(epoch from created_at)::float8 * 1000 as ms from belfry.run order by run.id desc",
+  );
+  for (const from of [undefined, start, start + 5_003_000, start + 19_990_000, start + 30_000_000])
+    for (const to of [undefined, start, start + 5_063_000, start + 20_000_000]) {
+      const inside = rows.filter(({ ms }) => ms >= (from ?? 0) && ms < (to ?? Infinity));
+      expect(await read(from, to)).toEqual(inside.map(({ id }) => id));
+    }
 });

@@ -70,6 +70,7 @@ async function comingUp(
     insight.run(readDueSoon, {
       to,
       parts: partsShown,
+      windowMs: ports.store.dispatchWindowMs,
       lane,
       kinds: bounds === undefined ? kinds : (kinds ?? bounds).filter((kind) => bounds.includes(kind)),
     }),
@@ -99,10 +100,7 @@ async function comingUp(
       .filter(({ jobs }) => within === null || jobs.some(({ id }) => within.kinds.has(id)))
       .map(({ name }) => name)
       .toSorted(),
-    isMore:
-      coming.length > asked.length ||
-      found.some(({ isMore }) => isMore) ||
-      due.reduce((sum, { jobs }) => sum + jobs, 0) >= insightLimits.dueSoonRowsMax,
+    isMore: coming.length > asked.length || found.some(({ isMore }) => isMore) || due.some(({ isCut }) => isCut),
   };
 }
 

@@ -128,6 +128,8 @@ create index job_wait on belfry.job (held_on, due_at, id)
 create index job_out on belfry.job (lane, dispatched_at) where dispatched_at is not null and finished_at is null;
 -- prune-jobs. Leads with the retention: one range a distinct retention, so that long ones never stand in front of short ones.
 create index job_finished on belfry.job (retention_ms, finished_at) where finished_at is not null and run_id is null;
+-- night, by schedule: few among all that ended.
+create index job_scheduled on belfry.job (retention_ms, finished_at) where finished_at is not null and run_id is null and schedule_id is not null;
 -- Searches, counts and bulk pages of what has not ended, by id: without it each would walk over all that has.
 create index job_live on belfry.job (id) where finished_at is null;
 -- failure-groups, searches of FAILED: they filter by state.

@@ -67,5 +67,7 @@ create index occurrence_planned on belfry.occurrence (nominal_at) where outcome 
 create index occurrence_waiting on belfry.occurrence (schedule_id, nominal_at) where outcome = 'PLANNED';
 -- Decided occurrences, the longest decided first: only pruning reads it.
 create index occurrence_decided on belfry.occurrence (decided_at) where decided_at is not null;
+-- night: times at which nothing started, few among all that were decided.
+create index occurrence_skipped on belfry.occurrence (decided_at) where outcome = 'SKIPPED' and job_id is null;
 -- What is due after its nominal time, and waits.
 create index occurrence_spread on belfry.occurrence (effective_at) where outcome = 'PLANNED' and effective_at is not null;

@@ -52,6 +52,8 @@ create index run_list on belfry.run (kind, id);
 -- Reruns of a run, and the runs that failed: both few among all that are kept.
 create index run_parent on belfry.run (parent_id, id) where parent_id is not null;
 create index run_failed on belfry.run (id) where state = 'FAILED';
+-- Those whose failed jobs may be tolerated, which each look at the failures asks for.
+create index run_tolerant on belfry.run (id) where tolerate > 0;
 create index run_starter on belfry.run (starter_id) where starter_id is not null;
 
 create table belfry.edge (

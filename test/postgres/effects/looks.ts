@@ -66,7 +66,7 @@ async function overview(world: World): Promise<void> {
   const [kinds, lanes] = [await values(world, "kind"), await values(world, "lane")];
   for (const kind of [undefined, ...kinds]) await insight.run(readFailureGroups, { kind });
   for (const of of [{}, { lane: "default" }, { kinds }])
-    await insight.run(readDueSoon, { to: now + 3_600_000, parts: 60, ...of });
+    await insight.run(readDueSoon, { to: now + 3_600_000, parts: 60, windowMs: 5 * minute, ...of });
   // Of jobs sent at one instant a smaller bound takes those that lie first in the table, which other sessions' snapshots change.
   await readLive(insight, 1_000);
   for (const overdueMs of [1, 1_000, minute]) await insight.run(readHealth, overdueMs);
