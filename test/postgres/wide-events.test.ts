@@ -3,7 +3,8 @@ import { type EventSink, publishPage } from "../../src/insight/publish.ts";
 import { world } from "../core/world.ts";
 import type { Settlement } from "../../src/machine/store.ts";
 import type { JobId } from "../../src/machine/job.ts";
-import { insertMany, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { insertMany, messageFor, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aTask, failed, workbench } from "../contract/store/run-fixture.ts";
 import { until } from "../local/until.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { readOn } from "./read-on.ts";
@@ -190,4 +191,19 @@ test("a rescue names the worker that each job was lost with, by the stream and b
     ["RUNNING > RETRY_WAIT", "RETRY_WAIT > QUEUED"],
     ["RUNNING > QUEUED"],
   ]);
+});
+
+test("a resume names why it skips each task again, by the stream", async () => {
+  const { store } = db;
+  const roots = [aTask("asks", [], { hasCondition: true }), aTask("bad")];
+  const bench = await workbench(store, { tasks: [...roots, aTask("behind", [0]), aTask("close", [1])] });
+  await bench.end("bad", failed);
+  const [asks, , ...ids] = (await store.tasks(bench.runId)).map(({ jobId }) => jobId);
+  await store.skip([await messageFor(store, asks as JobId)], { reason: "not taken" });
+  await bench.resolve();
+  const { cursor } = await readEvents(db.insight, null, 1);
+  await store.resumeRun(bench.runId, { ids });
+  const { events } = await readOn(db.insight, cursor, 100);
+  const skipped = new Map(events.flatMap(({ job, to, reason }) => (to === "SKIPPED" ? [[job, reason]] : [])));
+  expect(ids.map((id) => skipped.get(id))).toEqual(["not taken", "upstream"]);
 });
