@@ -10,7 +10,6 @@ import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { readOn } from "./read-on.ts";
 import { readEvents } from "../../src/insight/stream.ts";
 import { readKindTotals } from "../../src/insight/kind-totals.ts";
-import { readMinutes } from "../../src/insight/minutes.ts";
 
 /** One statement moves so many jobs, so one event row has as many moves. */
 const many = 1_000;
