@@ -81,11 +81,11 @@ function tasksAsJson(tasks: readonly NewTask[], { jobs, open }: Renewal): string
   const rows = tasks.flatMap(({ job, after, join, hasCondition, wait }, place) => {
     const id = jobs[place] ?? null;
     if (id === null || !open.has(id)) return [];
-    const { lane, leaseMs, maxAttempts, retentionMs, payload, dueAt } = job;
+    const { lane, leaseMs, maxAttempts, payload, dueAt } = job;
     const waits = { waitMs: wait?.ms ?? null, forSignal: wait?.forSignal ?? false };
     const joins = { ...joinParts(join), wide: after.length > runLimits.wideJoinOver, hasCondition };
     const slots = arrayLiteral(job.slotKeys);
-    return [{ id, lane, leaseMs, maxAttempts, retentionMs, payload, dueAt, slots, ...waits, ...joins }];
+    return [{ id, lane, leaseMs, maxAttempts, payload, dueAt, slots, ...waits, ...joins }];
   });
   return JSON.stringify(rows);
 }

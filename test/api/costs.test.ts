@@ -37,11 +37,11 @@ const used = async (opened: Opened): Promise<readonly Record<string, unknown>[]>
   return rows;
 };
 
-/** Two moves at a time. What is added up stops before the oldest transaction of the server, which may be another test's. */
+/** Three moves at a time. What is added up stops before the oldest transaction of the server, which may be another test's. */
 const addedUp = (opened: Opened, look: (rows: readonly Record<string, unknown>[]) => void): Promise<void> =>
   vi.waitFor(
     async () => {
-      await opened.tally.rollUp(2);
+      await opened.tally.rollUp(3);
       look(await used(opened));
     },
     { timeout: 45_000, interval: 20 },
@@ -181,7 +181,7 @@ test("the key is that of the fairness, else of the first cap or rate by key", as
   expect(rows.map(({ key }) => key)).toEqual(["ada#1", "bob#2", "a", "", ""]);
 });
 
-test("a day's rows are bounded: what is one too many counts as others, and no attempt is lost", async () => {
+test("a day's rows are bounded: what is one too many counts as others, but no row that it has and no other day", async () => {
   const opened = await openApi([app]);
   const { store, tally } = opened;
   await tally.rollUp(10);
@@ -204,6 +204,21 @@ test("a day's rows are bounded: what is one too many counts as others, and no at
   const { total, others } = await costs(opened, "by=key");
   expect(total.attempts).toBe(contractLimits.usageRowsADayMax + 2);
   expect(others?.attempts).toBe(contractLimits.usageRowsADayMax + 2 - insightLimits.costGroupsMax);
+  const later = await insertMany(
+    store,
+    [{}, {}, {}].map(() => ({ kind: "mail" })),
+  );
+  await claimAll(opened, later.slice(0, 2));
+  await opened.advance(24 * 3_600_000);
+  await claimAll(opened, later.slice(2));
+  await keyed(opened, later, ["rate:mail#a", "rate:mail#d", "rate:mail#d"]);
+  await addedUp(opened, (rows) =>
+    expect(rows).toMatchObject([
+      { key: "a", attempts: 2 },
+      { key: "(others)", attempts: 3 },
+      { day: "2026-11-22", key: "d", attempts: 1 },
+    ]),
+  );
 });
 
 test("the tasks of a scheduled run, and of the runs that they start, count for its schedule", async () => {

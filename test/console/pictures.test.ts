@@ -120,8 +120,16 @@ await describeInBrowser("pictures", (its) => {
     expect(problems).toEqual([]);
   });
 
-  test("the figures of a kind lead to how many attempts took how long", async () => {
+  test("the figures of a kind lead to how many attempts took how long; costs are of each kind, schedule or key", async () => {
+    await its.api.pool.query(
+      "insert into belfry.usage select (belfry.now() at time zone 'UTC')::date, 'export-report', 'default', '', 'ada', 9, 9, 9, 9",
+    );
     const { page } = await its.visit("/kinds", "export-report");
+    const costs = page.getByRole("region", { name: "Costs of this month" });
+    await costs.getByRole("button", { name: "Key" }).click();
+    await costs.getByRole("row").filter({ hasText: "ada" }).waitFor();
+    await costs.getByRole("button", { name: "Schedule" }).click();
+    await costs.getByRole("row").filter({ hasText: "(none)" }).waitFor();
     await page
       .getByRole("row")
       .filter({ hasText: "export-report" })

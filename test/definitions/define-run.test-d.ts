@@ -49,6 +49,24 @@ const settlement: Job<{ day: string }> = defineGraph({
     task("most", { after: { orders }, join: "most", run: () => null });
     // @ts-expect-error an input field that does not exist
     task("input", { run: ({ input }) => ({ month: input.month }) });
+    const bill = task.each("bill", {
+      after: { orders },
+      from: (o) => [{ cents: o.orders.rows }],
+      run: ({ cents }) => ({ cents }),
+      async fold(outputs) {
+        for await (const { cents } of outputs) return { first: cents };
+        return null;
+      },
+    });
+    // @ts-expect-error what the rows answer is not what fold makes of it
+    task("unfolded", { after: { bill }, run: (o) => ({ cents: o.bill?.cents }) });
+    const approved = task.waitFor("approved", {
+      payload: z.object({ by: z.string() }),
+      timeout: "3d",
+      onTimeout: "continue",
+    });
+    // @ts-expect-error after its timeout a wait has no payload
+    task("approved-by", { after: { approved }, run: (o) => ({ by: o.approved.by }) });
     task("logged", {
       run: () => null,
       // @ts-expect-error onSettled gets the run's input
@@ -109,6 +127,11 @@ const userIn = (row: { id: string }) => ({ user: row.id });
 const payload = (row: { id: string }) => ({ userId: row.id, day: "" });
 // @ts-expect-error a payload that the job does not take
 defineFanOut({ id: "wrong-payload", from: users, key: byId, each: sendPush, payload: userIn });
+const sent = { from: users, key: byId, each: sendPush, payload };
+const day = ({ runId: userId, moment }: { runId: string; moment: { day: string } }) => ({ userId, day: moment.day });
+defineFanOut({ ...sent, id: "followed", then: sendPush, thenPayload: day });
+// @ts-expect-error a payload that the job that follows does not take
+defineFanOut({ ...sent, id: "wrong-follower", then: sendPush, thenPayload: ({ failed }) => ({ failed }) });
 // @ts-expect-error a column the query does not have
 defineFanOut({ id: "wrong-row", from: users, key: (row) => row.name, each: sendPush, payload });
 

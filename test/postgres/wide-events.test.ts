@@ -3,13 +3,13 @@ import { type EventSink, publishPage } from "../../src/insight/publish.ts";
 import { world } from "../core/world.ts";
 import type { Settlement } from "../../src/machine/store.ts";
 import type { JobId } from "../../src/machine/job.ts";
-import { insertMany, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { insertMany, messageFor, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aTask, failed, workbench } from "../contract/store/run-fixture.ts";
 import { until } from "../local/until.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { readOn } from "./read-on.ts";
 import { readEvents } from "../../src/insight/stream.ts";
 import { readKindTotals } from "../../src/insight/kind-totals.ts";
-import { readMinutes } from "../../src/insight/minutes.ts";
 
 /** One statement moves so many jobs, so one event row has as many moves. */
 const many = 1_000;
@@ -89,16 +89,46 @@ test("the publisher sends each move once, also when the sink refuses in the midd
   expect(await marked()).toBe(1);
 });
 
-test("the roll-up counts each move once, whatever the page", async () => {
-  await db.tally.rollUp(1);
+test("figures that are added up in parts are those of one pass, and count each move once", async () => {
+  const { tally, pool, clock } = db;
+  const rows = async (text: string) => (await pool.query<Record<string, unknown>>(text)).rows;
+  const tables = ["minute", "hour", "kind_total", "usage", "worker"].map((name) => `belfry.${name}`);
+  const figures = () => Promise.all(tables.map((name) => rows(`select * from ${name} order by 1, 2, 3, 4`)));
+  await clock.set(0);
+  await tally.rollUp(1);
+  const [reader] = await rows("select upto from belfry.reader where name = 'roll-up'");
   await oneRow();
-  // It stops before the oldest transaction of the server, which may be another test's.
-  const created = await until("the roll-up of all events", async () => {
-    const events = await db.tally.rollUp(10);
-    const minutes = await db.insight.run(readMinutes, { back: 1e6, kinds: null, lane: null });
-    return events === 0 && minutes.length > 0 ? minutes.reduce((sum, minute) => sum + minute.created, 0) : null;
-  });
-  expect(created).toBe(many);
+  await pool.query("update belfry.job set slot_keys = array['lock:a'], due_at = due_at - interval '2 min'");
+  const batch = () =>
+    tally.countBatches({ kind: "send-mail", lane: "default" }, { processed: 3, succeeded: 2, failed: 1 });
+  const ends = ["lost", "lost", null];
+  for (const [n, end] of ends.entries()) {
+    await batch();
+    await pool.query(
+      `insert into belfry.event (id, at, from_state, to_state, reason, worker, job_ids, attempts, generations, started_at)
+       select belfry.next_event(), belfry.now(), f::belfry.job_state, t::belfry.job_state, reason, 'w', array[id], '{0}', '{1}',
+         case when f = 'RUNNING' then array[belfry.now() - interval '10 min'] end
+       from (select min(id) as id from belfry.job) one, (values (null, 'QUEUED', null), ('QUEUED', 'RUNNING', null),
+         ('RUNNING', 'SUCCESS', null), ('RUNNING', 'RETRY_WAIT', $1), ('RUNNING', 'FAILED', null), ('RUNNING', 'QUEUED', null),
+         ('RUNNING', 'CANCELED', null), ('PENDING', 'SKIPPED', 'lock-held')) m (f, t, reason)`,
+      [end],
+    );
+    // It stops before the oldest transaction of the server, which may be another test's.
+    await until("the roll-up of all events", async () => {
+      await tally.rollUp(10);
+      const [sum] = await rows("select sum(created)::int as created from belfry.minute");
+      return sum?.["created"] === many + n + 1 ? true : null;
+    });
+  }
+  const inParts = await figures();
+  const [minutes, , totals] = inParts;
+  expect(minutes).toMatchObject([{ lost: 2, items: 9, items_failed: 3 }]);
+  expect(totals).toMatchObject([{ locks_acquired: "3", locks_failed: "3", lost: "2", items_processed: "9" }]);
+  await pool.query(`truncate ${tables.join()}`);
+  await pool.query("update belfry.reader set upto = $1 where name = 'roll-up'", [reader?.["upto"]]);
+  for (const _ of ends) await batch();
+  await tally.rollUp(1e6);
+  expect(await figures()).toEqual(inParts);
 });
 
 test("the totals of a kind count each attempt that failed, also one that is tried again, and its time", async () => {
@@ -163,4 +193,19 @@ test("a rescue names the worker that each job was lost with, by the stream and b
     ["RUNNING > RETRY_WAIT", "RETRY_WAIT > QUEUED"],
     ["RUNNING > QUEUED"],
   ]);
+});
+
+test("a resume names why it skips each task again, by the stream", async () => {
+  const { store } = db;
+  const roots = [aTask("asks", [], { hasCondition: true }), aTask("bad")];
+  const bench = await workbench(store, { tasks: [...roots, aTask("behind", [0]), aTask("close", [1])] });
+  await bench.end("bad", failed);
+  const [asks, , ...ids] = (await store.tasks(bench.runId)).map(({ jobId }) => jobId);
+  await store.skip([await messageFor(store, asks as JobId)], { reason: "not taken" });
+  await bench.resolve();
+  const { cursor } = await readEvents(db.insight, null, 1);
+  await store.resumeRun(bench.runId, { ids });
+  const { events } = await readOn(db.insight, cursor, 100);
+  const skipped = new Map(events.flatMap(({ job, to, reason }) => (to === "SKIPPED" ? [[job, reason]] : [])));
+  expect(ids.map((id) => skipped.get(id))).toEqual(["not taken", "upstream"]);
 });

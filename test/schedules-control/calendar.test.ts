@@ -70,7 +70,7 @@ test("moved and merged times are rows of the real ledger", async () => {
   ]);
 });
 
-test("a change of a calendar is a new version, which decides the times after it; the same days written otherwise are none", async () => {
+test("a change of a calendar is a new version, of the times after it, also to a backfill; the same days written otherwise are none", async () => {
   const at = await stage([daily()]);
   const versions = async () => (await at.store.scheduleFacts("daily"))?.versions.length;
   const one = defineCalendar({
@@ -86,4 +86,7 @@ test("a change of a calendar is a new version, which decides the times after it;
   await at.liveUntil(monday + dayMs + 10 * 60 * minute);
   const verdicts = ["23", "24"].map(async (day) => (await at.why("daily", `2026-11-${day}T09:00`)).verdict);
   expect(await Promise.all(verdicts)).toEqual(["skipped-excluded", "ran"]);
+  await at.store.installSchedules([daily({ except: [] }).spec("test", "test")]);
+  const { times } = await at.backfill("daily", { from: monday, to: at.now() });
+  expect(times.map(({ localTime, was }) => [localTime, was])).toEqual([["2026-11-24T09:00", "FIRED"]]);
 });

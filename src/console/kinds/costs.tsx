@@ -1,22 +1,35 @@
+import { useRef, useState } from "preact/hooks";
 import type { Costs } from "../../insight/costs.ts";
 import { words } from "../language/words.ts";
-import { column, TableCard } from "../parts/index.ts";
+import { column, TableCard, Tabs } from "../parts/index.ts";
 import { useAnswer } from "../resource.ts";
 
-type Row = Costs["groups"][number];
+type Row = Pick<Costs["groups"][number], "name" | "attempts" | "usd">;
 
-/** What each kind cost this month, by list prices. A refusal leaves the card out: the screen is about other figures. */
+const groupings = (["kind", "schedule", "key"] as const).map((value) => ({ value, name: words.labels[value] }));
+
+/** What each kind, schedule or key cost this month, by list prices. A refusal leaves the card out: the screen is about other figures. */
 export function CostCard() {
-  const { data } = useAnswer("GET /costs", { by: "kind" }, { again: "never" });
-  if (data === null || data.groups.length === 0) return null;
-  const { from, total, leftOut } = data;
+  const [by, setBy] = useState<Costs["by"]>("kind");
+  const { data } = useAnswer("GET /costs", { by }, { again: "never" });
+  // Kept while another grouping is asked for: the button that has the focus stays.
+  const last = useRef(data);
+  last.current = data ?? last.current;
+  if (last.current === null || last.current.total.attempts === 0) return null;
+  const { from, total, groups, others, leftOut } = last.current;
+  const rows = others === null ? groups : [...groups, { ...others, name: words.kinds.unlisted }];
   return (
     <>
       <TableCard
         title={words.kinds.costs}
-        about={words.kinds.costsSince(from, total.usd.total.toFixed(2))}
-        columns={columns}
-        rows={data.groups}
+        about={
+          <>
+            <span class="dim">{words.kinds.costsSince(from, total.usd.total.toFixed(2))}</span>
+            <Tabs label={words.kinds.group} among={groupings} value={by} onChoose={setBy} />
+          </>
+        }
+        columns={columnsBy[last.current.by]}
+        rows={rows}
         idOf={({ name }) => name}
       />
       <p class="dim small">{words.kinds.leftOut(leftOut.join("; "))}</p>
@@ -24,8 +37,9 @@ export function CostCard() {
   );
 }
 
-const columns = [
-  column.text<Row>(words.labels.kind, "name", { class: "wide" }),
+const columnsOf = (by: Costs["by"]) => [
+  column.text<Row>(words.labels[by], ({ name }) => name || words.kinds.unnamed, { class: "wide" }),
   column.number<Row>(words.labels.attempts, "attempts"),
   column.number<Row>("USD", ({ usd }) => usd.total, { cell: ({ usd }) => usd.total.toFixed(4) }),
 ];
+const columnsBy = { kind: columnsOf("kind"), schedule: columnsOf("schedule"), key: columnsOf("key") };

@@ -55,17 +55,17 @@ from belfry.job j where j.run_id = $1::bigint order by j.id`);
 
 /**
  * Tasks and their run as a newer definition has them, without edges, which are written next. $1 run $2 tasks $3 tasks that it does not
- * have $4 the run. What was started keeps its payload, and a signal that came early stays. Locks: rows that are locked already.
+ * have $4 the run, by whose retention its tasks leave. What was started keeps its payload, and a signal that came early stays.
+ * Locks: rows that are locked already.
  */
 export const renewTasks = statement<never>("resume-renew")(`
 with newer as materialized (
-  select * from jsonb_to_recordset($2::jsonb) as t (id bigint, lane text, "leaseMs" int, "maxAttempts" int, "retentionMs" bigint,
-    slots text, payload jsonb, "dueAt" float8, rule belfry.join_rule, least int, wide boolean, "hasCondition" boolean, "waitMs" bigint,
-    "forSignal" boolean)
+  select * from jsonb_to_recordset($2::jsonb) as t (id bigint, lane text, "leaseMs" int, "maxAttempts" int, slots text, payload jsonb,
+    "dueAt" float8, rule belfry.join_rule, least int, wide boolean, "hasCondition" boolean, "waitMs" bigint, "forSignal" boolean)
 ), unlinked as (
   delete from belfry.edge where to_id = any(array(select id from newer)) or to_id = any($3::bigint[])
 ), renewed as (
-  update belfry.job j set lane = n.lane, lease_ms = n."leaseMs", max_attempts = n."maxAttempts", retention_ms = n."retentionMs",
+  update belfry.job j set lane = n.lane, lease_ms = n."leaseMs", max_attempts = n."maxAttempts",
     slot_keys = n.slots::text[], payload = case when j.signaled_at is null and j.attempt = 0 then coalesce(n.payload, 'null') else j.payload end,
     due_at = case when j.attempt = 0 then coalesce(belfry.at(n."dueAt"), belfry.now()) else j.due_at end,
     join_rule = n.rule, join_least = nullif(n.least, 1), wide = n.wide, has_condition = n."hasCondition", wait_ms = n."waitMs",

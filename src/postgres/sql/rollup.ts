@@ -54,9 +54,8 @@ with moves as materialized (
     coalesce(j.schedule_id, r.schedule_id) as schedule_id, j.turn, j.slot_keys, cardinality(e.job_ids) as together,
     case when e.from_state = 'RUNNING' then e.worker end as by, end_of.outcome,
     case when e.from_state = 'RUNNING' then greatest(0, extract(epoch from e.at - m.started_at))::float8 end as seconds,
-    coalesce(end_of.outcome in ('FAILED', 'LOST'), false) as is_failed,
-    coalesce(end_of.outcome in ('SUCCESS', 'FAILED', 'LOST'), false) as is_end,
-    coalesce(end_of.outcome = 'LOST', false) as is_lost,
+    end_of.outcome in ('FAILED', 'LOST') as is_failed, end_of.outcome in ('SUCCESS', 'FAILED', 'LOST') as is_end,
+    end_of.outcome = 'LOST' as is_lost,
     case when e.to_state = 'RUNNING' and j.attempt = m.attempt and j.due_at <= e.at
       then extract(epoch from e.at - j.due_at)::float8 end as late,
     e.to_state = 'RUNNING' and exists (select from unnest(j.slot_keys) s where starts_with(s, 'lock:')) as is_locked

@@ -32,12 +32,11 @@ export const lockChanged = statement<{ id: string; what: "drop" | "edit" | "none
 with given as materialized (
   select * from unnest($1::text[], $2::jsonb[]) as v (id, spec)
 ), mine as materialized (
-  select s.id, s.source, s.removed_at, s.spec, g.spec as wanted from belfry.schedule s join given g on g.id = s.id
+  select s.id, s.spec, g.spec as wanted from belfry.schedule s join given g on g.id = s.id
   order by s.id
   for no key update of s
 )
-select id, case when removed_at is not null then 'none' when wanted is null and source = 'code' then 'drop'
-  when wanted <> spec then 'edit' else 'none' end as what
+select id, case when wanted is null then 'drop' when wanted <> spec then 'edit' else 'none' end as what
 from mine
 order by id`);
 

@@ -49,11 +49,11 @@ export function renew(
 }
 
 function change(t: Tables, row: JobRow, { job, after, join, hasCondition, wait = null }: NewTask): void {
-  const { lane, leaseMs, maxAttempts, retentionMs, slotKeys } = job;
+  const { lane, leaseMs, maxAttempts, slotKeys } = job;
   const payload = row.signaledAt === null && row.attempt === 0 ? job.payload : row.payload;
   const dueAt = row.attempt === 0 ? (job.dueAt ?? t.now()) : row.dueAt;
   const wide = after.length > runLimits.wideJoinOver;
-  const terms = { lane, leaseMs, maxAttempts, retentionMs, slotKeys };
+  const terms = { lane, leaseMs, maxAttempts, slotKeys };
   t.change(row, { ...terms, payload, dueAt, join, wide, hasCondition, wait });
 }
 

@@ -81,6 +81,8 @@ export const enSystem = {
     costs: "Costs of this month",
     costsSince: (day: string, usd: string) => `since ${day}, by list prices: an estimate of ${usd} USD`,
     leftOut: (what: string) => `Left out of the costs: ${what}.`,
+    unlisted: "(others)",
+    unnamed: "(none)",
   },
   lanes: {
     lanes: "Lanes",

@@ -66,6 +66,8 @@ export const koSystem: typeof enSystem = {
     costs: "이번 달 비용",
     costsSince: (day, usd) => `${day}부터 정가로 추정한 ${usd} USD`,
     leftOut: (what) => `비용에서 뺀 것: ${what}.`,
+    unlisted: "(나머지)",
+    unnamed: "(없음)",
   },
   lanes: {
     lanes: "레인",
