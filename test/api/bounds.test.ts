@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { openApi, startOfTime } from "./harness.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
@@ -8,27 +9,19 @@ const { outRowsMax, placeCountedMax, runningCountedMax } = insightLimits;
 
 /** So many jobs whose messages are out, the first one sent first and due last. */
 const queue = ({ pool }: Opened, jobs: number): Promise<unknown> =>
-  pool.query(
-    `insert into belfry.job (kind, payload, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
-       created_at, due_at, dispatched_at)
-     select 'ping', 'null', 'default', 'QUEUED', 0, 1, 4, 20000, 2592000000, 't', belfry.now(),
-       belfry.now() - n * interval '1 ms', belfry.now() - ($1 - n) * interval '1 ms'
-     from generate_series(1, $1::int) n`,
-    [jobs],
-  );
+  plantJobs(pool, "QUEUED", jobs, {
+    due_at: "belfry.now() - n * interval '1 ms'",
+    dispatched_at: `belfry.now() - (${jobs} - n) * interval '1 ms'`,
+  });
 
-const run = ({ pool }: Opened, jobs: number): Promise<unknown> =>
-  pool.query(
-    `with jobs as (
-       insert into belfry.job (kind, payload, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
-         created_at, due_at, dispatched_at, attempt, worker, started_at, lease_id)
-       select 'ping', 'null', 'default', 'RUNNING', 0, 1, 4, 20000, 2592000000, 't', t, t, t - interval '1 hour', 1, 'w', t,
-         $1 * 1000 + (n + 9) / 10
-       from generate_series(1, $1::int) n cross join lateral (select belfry.now()) as at (t) returning id, lease_id
-     ) insert into belfry.lease (id, worker, lane, ms, until, job_ids) overriding system value
-     select lease_id, 'w', 'default', 20000, belfry.now() + interval '1 hour', array_agg(id) from jobs group by lease_id`,
-    [jobs],
-  );
+/** Ten under each lease. */
+async function run({ pool }: Opened, jobs: number): Promise<void> {
+  const lease_id = `${jobs} * 1000 + (n + 9) / 10`;
+  await plantJobs(pool, "RUNNING", jobs, { lease_id, dispatched_at: "belfry.now() - interval '1 hour'" });
+  await pool.query(`insert into belfry.lease (id, worker, lane, ms, until, job_ids) overriding system value
+    select lease_id, 'w', 'default', 20000, belfry.now() + interval '1 hour', array_agg(id) from belfry.job
+    where state = 'RUNNING' and lease_id not in (select id from belfry.lease) group by lease_id`);
+}
 
 test("a list by due time says when more is out than it looks at, on each page", async () => {
   const opened = await openApi();
@@ -47,14 +40,8 @@ test("a list by due time whose page is full with the first row of a look goes on
   // A search looks no longer than its time: here it takes none.
   const watch = vi.spyOn(performance, "now").mockReturnValue(0);
   onTestFinished(() => watch.mockRestore());
-  const at = new Date(startOfTime + 3_600_000).toISOString();
   const wait = (kind: string, jobs: number): Promise<unknown> =>
-    opened.pool.query(
-      `insert into belfry.job (kind, payload, lane, state, event_id, max_attempts, lease_ms, retention_ms, trace, created_at, due_at)
-       select $1, 'null', 'default', 'PENDING', 0, 4, 20000, 2592000000, 't', belfry.now(), $3::timestamptz
-       from generate_series(1, $2::int)`,
-      [kind, jobs, at],
-    );
+    plantJobs(opened.pool, "PENDING", jobs, { kind: `'${kind}'`, due_at: `belfry.at(${startOfTime + 3_600_000})` });
   await wait("greet", 1);
   await wait("ping", insightLimits.searchRowsMax);
   await wait("greet", 2);
@@ -72,13 +59,7 @@ test("a list of failures that looked at the newest, or shows the largest groups,
   const opened = await openApi();
   const { failureRowsMax, failureGroupsMax } = insightLimits;
   const fail = (kind: string, jobs: number, groups = 1): Promise<unknown> =>
-    opened.pool.query(
-      `insert into belfry.job (kind, payload, lane, state, event_id, max_attempts, lease_ms, retention_ms, trace, created_at,
-         due_at, finished_at, error_code)
-       select $1, 'null', 'default', 'FAILED', 0, 4, 20000, 2592000000, 't', at, at, at, 'E' || n % $3::int
-       from generate_series(1, $2::int) n cross join lateral (select belfry.now()) as now (at)`,
-      [kind, jobs, groups],
-    );
+    plantJobs(opened.pool, "FAILED", jobs, { kind: `'${kind}'`, error_code: `'E' || n % ${groups}` });
   const failures = async (kind: string) => {
     const { body } = await opened.call("GET", `/dead-letters?kind=${kind}`);
     const { groups, isMore } = body as unknown as { groups: readonly unknown[]; isMore: boolean };

@@ -3,6 +3,7 @@ import { defineApp } from "../../src/define/define-app.ts";
 import { defineGraph } from "../../src/define/define-graph.ts";
 import { claimOne, failure, settleOne } from "../contract/store/fixture.ts";
 import { app, openApi, startOfTime } from "./harness.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 const json = { host: "127.0.0.1:4400", "content-type": "application/json" };
 const graphs = defineApp({
@@ -275,11 +276,6 @@ test("a name that stands twice in one object is refused with its place", async (
 
 test("a count of health that stops at its bound says that there are more", async () => {
   const { call, pool } = await openApi();
-  await pool.query(
-    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
-       lease_ms, retention_ms, trace, created_at)
-     select 'ping', 'null', 'default', 'PENDING', 0, belfry.now(), 1, 0, 0, 4, 20000, 2592000000, 't', belfry.now()
-     from generate_series(1, 1100)`,
-  );
+  await plantJobs(pool, "PENDING", 1_100);
   expect((await call("GET", "/health")).body).toMatchObject({ counts: { PENDING: { count: 1_000, isMore: true } } });
 });

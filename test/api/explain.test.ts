@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import type { JobId } from "../../src/machine/job.ts";
+import type { State } from "../../src/machine/state.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 import { openApi } from "./harness.ts";
 import { aPause } from "../support/pause.ts";
 
@@ -11,36 +13,22 @@ async function why({ call }: Opened, id: JobId): Promise<Record<string, unknown>
   return body as unknown as Record<string, unknown>;
 }
 
-/** A job in any state; what is not said is as of a waiting one. */
-async function plant({ pool }: Opened, asked: string, given: string): Promise<JobId> {
-  const isOut = /'QUEUED'/.test(given) && !asked.includes("dispatched_at");
-  const [columns, values] = isOut ? [`${asked}, dispatched_at`, `${given}, belfry.now()`] : [asked, given];
-  const { rows } = await pool.query<{ id: JobId }>(
-    `insert into belfry.job (kind, payload, lane, event_id, generation, max_attempts, lease_ms, retention_ms, trace, created_at, ${columns})
-     values ('ping', 'null', 'default', 0, 1, 4, 20000, 2592000000, 't', belfry.now(), ${values}) returning id`,
-  );
-  return rows[0]?.id ?? ("" as JobId);
-}
+const plant = async ({ pool }: Opened, state: State, columns: Readonly<Record<string, string | number>> = {}) =>
+  (await plantJobs(pool, state, 1, columns))[0] ?? ("" as JobId);
+
+const inAMinute = { due_at: "belfry.now() + interval '1 min'" };
 
 const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] = [
   [
     "a retry to come",
-    (o) =>
-      plant(
-        o,
-        "state, due_at, attempt, failures, error_code",
-        "'RETRY_WAIT', belfry.now() + interval '1 min', 1, 1, 'HTTP_503'",
-      ),
-    {
-      cause: "retrying",
-      until: "2026-11-21T08:01:00.000Z",
-    },
+    (o) => plant(o, "RETRY_WAIT", { ...inAMinute, error_code: "'HTTP_503'" }),
+    { cause: "retrying", until: "2026-11-21T08:01:00.000Z" },
   ],
   [
     "a predecessor",
     async (o) => {
-      const first = await plant(o, "state, due_at", "'PENDING', belfry.now()");
-      const second = await plant(o, "state, due_at, blocked, preds_open", "'PENDING', belfry.now(), true, 1");
+      const first = await plant(o, "PENDING");
+      const second = await plant(o, "PENDING", { blocked: "true", preds_open: 1 });
       await o.pool.query("insert into belfry.edge (from_id, to_id, run_id) values ($1, $2, 1)", [first, second]);
       return second;
     },
@@ -50,9 +38,9 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
     "a slot",
     async (o) => {
       await o.store.installSlots([{ key: "cap:ping", size: 1, onRefusal: "hold", reason: "slot" }]);
-      const holder = await plant(o, "state, due_at", "'PENDING', belfry.now()");
+      const holder = await plant(o, "PENDING");
       await o.pool.query("update belfry.slot set job_id = $1, attempt = 1 where key = 'cap:ping'", [holder]);
-      return await plant(o, "state, due_at, hold, held_on", "'PENDING', belfry.now(), 'slot', 'cap:ping'");
+      return await plant(o, "PENDING", { hold: "'slot'", held_on: "'cap:ping'" });
     },
     { cause: "slot", sentence: "it waits for a slot of cap:ping: 1 of 1 are taken, 0 wait longer" },
   ],
@@ -60,7 +48,7 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
     "a paused schedule",
     async (o) => {
       await o.store.pauseSchedule("ping-often", aPause);
-      return await plant(o, "state, due_at, schedule_id", "'QUEUED', belfry.now() + interval '1 min', 'ping-often'");
+      return await plant(o, "QUEUED", { ...inAMinute, schedule_id: "'ping-often'" });
     },
     { cause: "paused" },
   ],
@@ -68,14 +56,14 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
     "a paused lane",
     async (o) => {
       await o.store.pauseLane("default", aPause);
-      return await plant(o, "state, due_at, hold, held_on", "'PENDING', belfry.now(), 'paused', 'lane:default'");
+      return await plant(o, "PENDING", { hold: "'paused'", held_on: "'lane:default'" });
     },
     { cause: "lane-paused", advice: "resume the lane: belfry lanes resume default" },
   ],
   [
     "no worker",
     async (o) => {
-      const id = await plant(o, "state, due_at, dispatched_at", "'QUEUED', belfry.now(), belfry.now()");
+      const id = await plant(o, "QUEUED");
       await o.advance(60_000);
       return id;
     },
@@ -85,11 +73,7 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
     "a lock behind a cap",
     async (o) => {
       await o.store.installSlots([{ key: "lock:shared", size: 1, onRefusal: "skip", reason: "lock-held" }]);
-      const id = await plant(
-        o,
-        "state, due_at, finished_at, slot_keys",
-        "'SKIPPED', belfry.now(), belfry.now(), array['cap:ping', 'lock:shared']",
-      );
+      const id = await plant(o, "SKIPPED", { slot_keys: "array['cap:ping', 'lock:shared']" });
       await o.pool.query(
         "insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, reason) values ($1, belfry.now(), 'QUEUED', 'SKIPPED', 0, 1, 'lock-held')",
         [id],
@@ -101,9 +85,9 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
   [
     "others before it",
     async (o) => {
-      const handed = (ms: number) => `'QUEUED', belfry.now(), belfry.now() - ${ms} * interval '1 ms'`;
-      for (const ms of [30, 20]) await plant(o, "state, due_at, dispatched_at", handed(ms));
-      return await plant(o, "state, due_at, dispatched_at", handed(10));
+      const sent = (ms: number) => ({ dispatched_at: `belfry.now() - ${ms} * interval '1 ms'` });
+      for (const ms of [30, 20]) await plant(o, "QUEUED", sent(ms));
+      return await plant(o, "QUEUED", sent(10));
     },
     { cause: "queued", sentence: "it is queued in lane default behind 2; 0 run there now" },
   ],
@@ -116,17 +100,9 @@ test.each(planted)("a job that waits because of %s is explained so", async (_, p
 
 test("a job that runs and one that ended are no riddle, and one that never was is a 404", async () => {
   const opened = await openApi();
-  const running = await plant(
-    opened,
-    "state, due_at, attempt, worker, started_at, lease_id, dispatched_at",
-    "'RUNNING', belfry.now(), 1, 'w', belfry.now(), 0, belfry.now()",
-  );
+  const running = await plant(opened, "RUNNING");
   expect(await why(opened, running)).toMatchObject({ cause: "running" });
-  const failed = await plant(
-    opened,
-    "state, due_at, finished_at, error_code",
-    "'FAILED', belfry.now(), belfry.now(), 'BROKEN'",
-  );
+  const failed = await plant(opened, "FAILED");
   expect(await why(opened, failed)).toMatchObject({
     cause: "ended",
     sentence: "it ended as FAILED at 2026-11-21T08:00:00.000Z (BROKEN)",
@@ -136,15 +112,11 @@ test("a job that runs and one that ended are no riddle, and one that never was i
 
 test("a SKIPPED task names the task before it that failed first, through others that were skipped", async () => {
   const opened = await openApi();
-  const task = (name: string, given: string): Promise<JobId> =>
-    plant(
-      opened,
-      "state, due_at, finished_at, run_id, attempt, failures, error_code, task",
-      `${given}, 7, 1, 1, 'HTTP_404', '${name}'`.replace("STATE", "belfry.now(), belfry.now()"),
-    );
-  const match = await task("match", "'FAILED', STATE");
-  const review = await task("review", "'SKIPPED', STATE");
-  const publish = await task("publish", "'SKIPPED', STATE");
+  const task = (name: string, state: State): Promise<JobId> =>
+    plant(opened, state, { run_id: 7, attempt: 1, failures: 1, error_code: "'HTTP_404'", task: `'${name}'` });
+  const match = await task("match", "FAILED");
+  const review = await task("review", "SKIPPED");
+  const publish = await task("publish", "SKIPPED");
   const edge = "insert into belfry.edge (from_id, to_id, run_id) values ($1, $2, 7)";
   await opened.pool.query(edge, [match, review]);
   await opened.pool.query(edge, [review, publish]);
@@ -160,29 +132,29 @@ test("a SKIPPED task names the task before it that failed first, through others 
 
 test("a job that waits comes with its explanation when that is asked for, an ended one without", async () => {
   const opened = await openApi();
-  const waiting = await plant(opened, "state, due_at", "'PENDING', belfry.now() + interval '1 h'");
+  const waiting = await plant(opened, "PENDING", inAMinute);
   const { body } = await opened.call("GET", `/jobs/${waiting}?include=explanation`);
   expect(body).toMatchObject({ id: waiting, explanation: await why(opened, waiting) });
   expect((await opened.call("GET", `/jobs/${waiting}`)).body).not.toHaveProperty("explanation");
-  const ended = await plant(opened, "state, due_at, finished_at, attempt", "'SUCCESS', belfry.now(), belfry.now(), 1");
+  const ended = await plant(opened, "SUCCESS", { attempt: 1 });
   expect((await opened.call("GET", `/jobs/${ended}?include=explanation`)).body).not.toHaveProperty("explanation");
 });
 
 test("the job that started a FAILED run names the task of it that failed first", async () => {
   const opened = await openApi();
-  const ended = "state, due_at, finished_at";
-  const starter = await plant(opened, ended, "'SUCCESS', belfry.now(), belfry.now()");
+  const starter = await plant(opened, "SUCCESS");
   await opened.pool.query(
     `insert into belfry.run (id, kind, key, version, state, sealed, starter_id, created_at, finished_at)
      overriding system value values (7, 'night', 'night:1', 1, 'FAILED', true, $1, belfry.now(), belfry.now())`,
     [starter],
   );
   const failed = (task: string, seconds: number): Promise<JobId> =>
-    plant(
-      opened,
-      `${ended}, run_id, attempt, failures, error_code, task`,
-      `'FAILED', belfry.now(), belfry.now() + interval '${seconds} seconds', 7, 1, 1, 'HTTP_404', '${task}'`,
-    );
+    plant(opened, "FAILED", {
+      finished_at: `belfry.now() + interval '${seconds} seconds'`,
+      run_id: 7,
+      error_code: "'HTTP_404'",
+      task: `'${task}'`,
+    });
   await failed("later", 2);
   const match = await failed("match", 1);
   expect(await why(opened, starter)).toMatchObject({

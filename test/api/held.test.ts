@@ -1,23 +1,15 @@
 import { expect, test } from "vitest";
 import type { SummaryReply } from "../../src/api/shape/overview.ts";
 import { openApi } from "./harness.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
 /** Due jobs of two lanes; `mail` was paused, and what waits there is held. */
 async function heldAndFree(): Promise<Opened> {
   const opened = await openApi();
-  const insert = (lane: string, jobs: number): Promise<unknown> =>
-    opened.pool.query(
-      `insert into belfry.job (kind, payload, lane, state, hold, held_on, event_id, generation, max_attempts, lease_ms,
-         retention_ms, trace, created_at, due_at)
-       select 'ping', 'null', $1, 'PENDING', case when $1 = 'mail' then 'paused' else 'none' end::belfry.job_hold,
-         case when $1 = 'mail' then 'lane:mail' else '' end, 0, 1, 4, 20000, 2592000000, 't', belfry.now(), belfry.now()
-       from generate_series(1, $2::int) n`,
-      [lane, jobs],
-    );
-  await insert("default", 3);
-  await insert("mail", 1_002);
+  await plantJobs(opened.pool, "PENDING", 3);
+  await plantJobs(opened.pool, "PENDING", 1_002, { lane: "'mail'", hold: "'paused'", held_on: "'lane:mail'" });
   await opened.pool.query(
     "insert into belfry.lane (name, paused_at) values ('mail', belfry.now()) on conflict do nothing",
   );

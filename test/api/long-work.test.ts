@@ -4,24 +4,14 @@ import { finishRemovals } from "../../src/schedule/finish-removals.ts";
 import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { openApi } from "./harness.ts";
 import { mostWork } from "./most-work.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 const count = 1_200;
 
-async function plant({ pool }: Opened, run: string | null, hold: "none" | "paused"): Promise<void> {
-  await pool.query(
-    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
-       lease_ms, retention_ms, trace, created_at, run_id, hold, held_on)
-     select 'ping', 'null', 'default', 'PENDING', 0, belfry.now(), 1, 0, 0, 4, 20000, 2592000000, 't', belfry.now(), $2, $3::belfry.job_hold,
-       case when $3 = 'paused' then 'lane:default' else '' end
-     from generate_series(1, $1)`,
-    [count, run, hold],
-  );
-}
-
 async function aLargeRun(opened: Opened): Promise<string> {
   const { runId } = await opened.store.startRun(aRun({ kind: "wide", sealed: true, tasks: [] }));
-  await plant(opened, runId, "none");
+  await plantJobs(opened.pool, "PENDING", count, { run_id: runId });
   return runId;
 }
 
@@ -46,7 +36,7 @@ test("a lane with much on hold is on at once, and the rest of it is released aft
   const opened = await openApi();
   const { call, pool } = opened;
   await call("POST", "/lanes/default/pause");
-  await plant(opened, null, "paused");
+  await plantJobs(pool, "PENDING", count, { hold: "'paused'", held_on: "'lane:default'" });
   expect(await call("POST", "/lanes/default/resume")).toMatchObject({
     status: 202,
     body: { paused: false, released: 1_000 },
@@ -91,21 +81,14 @@ async function plantEnded(
   state: "FAILED" | "SKIPPED",
   jobs: number,
 ): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ id: string }>(
-    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
-       lease_ms, retention_ms, trace, created_at, run_id, finished_at, end_counted, error_code)
-     select 'ping', 'null', 'default', $3::belfry.job_state, 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(), $2,
-       belfry.now(), true, case $3 when 'FAILED' then 'E' end
-     from generate_series(1, $1) returning id`,
-    [jobs, run, state],
-  );
+  const ids = await plantJobs(pool, state, jobs, { run_id: run, end_counted: "true" });
   await pool.query(
     `update belfry.run r set state = 'FAILED', finished_at = belfry.now(), (total, done, failed, skipped) = (
        select count(*), count(*), count(*) filter (where state = 'FAILED'), count(*) filter (where state = 'SKIPPED')
        from belfry.job where run_id = r.id) where id = $1`,
     [run],
   );
-  return rows.map(({ id }) => id);
+  return ids;
 }
 
 async function bulkDone({ call }: Opened, id: unknown): Promise<void> {
@@ -180,11 +163,9 @@ test("a schedule of which thousands of jobs wait is deleted at once; passes canc
   const opened = await openApi();
   const { call, pool, ports } = opened;
   await call("POST", "/schedules", { id: "busy", kind: "ping", every: "10m" });
-  await plant(opened, null, "none");
-  await plant(opened, null, "none");
-  await pool.query(`with mine as (update belfry.job set schedule_id = 'busy' returning id)
-    insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, schedule_version, job_id, planned_at)
-    select 'busy', id::text, 0, 'UTC', belfry.now() - id * interval '1 minute', 'PLANNED', 1, id, belfry.now() from mine`);
+  await plantJobs(pool, "PENDING", 2 * count, { schedule_id: "'busy'" });
+  await pool.query(`insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, schedule_version, job_id, planned_at)
+    select 'busy', id::text, 0, 'UTC', belfry.now() - id * interval '1 minute', 'PLANNED', 1, id, belfry.now() from belfry.job`);
   expect(await call("DELETE", "/schedules/busy")).toMatchObject({ status: 200, body: { waiting: 1_000 } });
   const left = async () => (await call("GET", "/health")).body.removedJobs;
   const canceled: (number | undefined)[] = [];

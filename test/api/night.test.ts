@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { type NightReply, readNightBars, readNightCells } from "../../src/insight/night.ts";
 import { settlementOf } from "../contract/store/fixture.ts";
 import { openApi, startOfTime } from "./harness.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
@@ -19,14 +20,17 @@ async function nightOf(opened: Opened, query = ""): Promise<NightReply> {
 async function plant(opened: Opened, of: { jobs: number; schedules: number; each: number; failedEvery: number }) {
   const client = await opened.pool.connect();
   await client.query("set session_replication_role = replica");
-  await client.query(
-    `insert into belfry.job (kind, payload, lane, event_id, attempt, max_attempts, lease_ms, retention_ms, trace, created_at,
-       due_at, started_at, finished_at, state, error_code, schedule_id)
-     select 'ping', '{}', 'default', 1, 1, 1, 1000, 1000 + n % 3, '', at, at, at + interval '1 second', at + interval '3 seconds',
-       case when n % $4 = 0 then 'FAILED' else 'SUCCESS' end::belfry.job_state, case when n % $4 = 0 then 'BROKEN' end, 's-' || n % $2
-     from (select n, belfry.at($5::float8) + n * $3 * interval '1 millisecond' as at from generate_series(1, $1::int) n) x`,
-    [of.jobs, of.schedules, of.each, of.failedEvery, evening],
-  );
+  const at = `belfry.at(${evening}) + n * ${of.each} * interval '1 millisecond'`;
+  const isFailed = `n % ${of.failedEvery} = 0`;
+  await plantJobs(client, "SUCCESS", of.jobs, {
+    state: `case when ${isFailed} then 'FAILED' else 'SUCCESS' end::belfry.job_state`,
+    error_code: `case when ${isFailed} then 'BROKEN' end`,
+    schedule_id: `'s-' || n % ${of.schedules}`,
+    attempt: 1,
+    due_at: at,
+    started_at: `${at} + interval '1 second'`,
+    finished_at: `${at} + interval '3 seconds'`,
+  });
   await client.query("reset session_replication_role");
   client.release();
   await opened.pool.query("analyze belfry.job");

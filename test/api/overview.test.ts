@@ -5,6 +5,7 @@ import { settlementOf } from "../contract/store/fixture.ts";
 import { openApi, startOfTime } from "./harness.ts";
 import { readKindTotals } from "../../src/insight/kind-totals.ts";
 import { readMinutes } from "../../src/insight/minutes.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
@@ -243,12 +244,10 @@ test("metrics tell by kind how tries and jobs ended, how late they started, what
 
 test("a lane with two thousand messages out hides no other, and each count says where it stopped", async () => {
   const opened = await openApi();
-  await opened.pool.query(
-    `insert into belfry.job (kind, payload, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
-       created_at, due_at, dispatched_at)
-     select 'ping', 'null', case when n > 2002 then 'mail' else 'default' end, 'QUEUED', 0, 1, 4, 20000, 2592000000, 't',
-       belfry.now(), belfry.now(), belfry.now() + n * interval '1 ms' from generate_series(1, 2005) n`,
-  );
+  await plantJobs(opened.pool, "QUEUED", 2_005, {
+    lane: "case when n > 2002 then 'mail' else 'default' end",
+    dispatched_at: "belfry.now() + n * interval '1 ms'",
+  });
   await create(opened, { kind: "greet", payload: { name: "Ada" }, delay: "2h" });
   const { lanes, isMore } = (await get(opened, "/lanes")) as unknown as LaneListReply;
   expect(isMore).toBe(true);
@@ -273,14 +272,12 @@ test("a lane with two thousand messages out hides no other, and each count says 
 
 test("a lane that runs a thousand jobs still shows what waits behind them", async () => {
   const opened = await openApi();
-  await opened.pool.query(
-    `insert into belfry.job (kind, payload, lane, state, event_id, generation, max_attempts, lease_ms, retention_ms, trace,
-       created_at, due_at, dispatched_at, attempt, worker, started_at, lease_id)
-     select 'ping', 'null', 'default', case when n <= 1001 then 'RUNNING' else 'QUEUED' end::belfry.job_state, 0, 1, 4, 20000,
-       2592000000, 't', t, t, t, (n <= 1001)::int, case when n <= 1001 then 'w' end, case when n <= 1001 then t end,
-       case when n <= 1001 then n end
-     from generate_series(1, 1003) n cross join lateral (select belfry.now() - (2000 - n) * interval '1 second' as t) at`,
-  );
+  const ago = (seconds: string) => ({
+    due_at: `belfry.now() - (${seconds}) * interval '1 second'`,
+    dispatched_at: `belfry.now() - (${seconds}) * interval '1 second'`,
+  });
+  await plantJobs(opened.pool, "RUNNING", 1_001, ago("2000 - n"));
+  await plantJobs(opened.pool, "QUEUED", 2, ago("999 - n"));
   const { live } = (await get(opened, "/summary")) as unknown as SummaryReply;
   expect(live).toMatchObject({ byState: { RUNNING: 1_001, QUEUED: 2 }, oldestWaitingMs: 998_000, isMore: true });
 });

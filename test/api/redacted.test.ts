@@ -9,6 +9,7 @@ import { hidingLog } from "../../src/aws/telemetry/log.ts";
 import type { RouteContext } from "../../src/define/routes.ts";
 import type { Log } from "../../src/machine/ports.ts";
 import { app, openApi } from "./harness.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 const card = z.string().meta({ sensitive: true });
 const pay = defineJob({
@@ -25,15 +26,10 @@ const payload = { order: "o-1", card: "4111-secret", people: [{ name: "Ada-secre
 
 async function planted(caller: Caller) {
   const opened = await openApi([app, shop], { caller });
-  const first = await opened.call("POST", "/jobs", { kind: "pay", payload, key: "k", delay: "1h" });
-  const { rows } = await opened.pool.query<{ id: string }>(
-    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
-       lease_ms, retention_ms, trace, worker, started_at, dispatched_at, finished_at, created_at, error_code, error_message)
-     select 'pay', $1, 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(),
-       belfry.now(), belfry.now(), belfry.now(), 'BROKEN', 'card 4111-secret was refused' returning id`,
-    [JSON.stringify(payload)],
-  );
-  return { ...opened, failed: rows[0]?.id ?? "", waiting: first.body.id };
+  await opened.call("POST", "/jobs", { kind: "pay", payload, key: "k", delay: "1h" });
+  const error_message = "'card 4111-secret was refused'";
+  await plantJobs(opened.pool, "FAILED", 1, { kind: "'pay'", payload: `'${JSON.stringify(payload)}'`, error_message });
+  return opened;
 }
 
 const hiding = { name: "ada", role: "operate", hides: true } as const;

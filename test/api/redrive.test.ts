@@ -7,20 +7,13 @@ import type { FailureGroupListReply } from "../../src/insight/failure-groups.ts"
 import type { JobId } from "../../src/machine/job.ts";
 import { claimOne, settleOne } from "../contract/store/fixture.ts";
 import { openApi } from "./harness.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
 /** Jobs that FAILED alike, the oldest first. */
-async function plantFailed({ pool }: Opened, count: number, code: string): Promise<readonly JobId[]> {
-  const { rows } = await pool.query<{ id: JobId }>(
-    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
-       lease_ms, retention_ms, trace, worker, started_at, dispatched_at, finished_at, created_at, error_code, error_message)
-     select 'ping', 'null', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(),
-       belfry.now(), belfry.now(), belfry.now(), $2, 'attempt ' || g || ' broke' from generate_series(1, $1) g returning id`,
-    [count, code],
-  );
-  return rows.map(({ id }) => id);
-}
+const plantFailed = ({ pool }: Opened, count: number, code: string): Promise<readonly JobId[]> =>
+  plantJobs(pool, "FAILED", count, { error_code: `'${code}'`, error_message: "'attempt ' || n || ' broke'" });
 
 async function groupsOf(opened: Opened): Promise<FailureGroupListReply["groups"]> {
   return ((await opened.call("GET", "/dead-letters")).body as unknown as FailureGroupListReply).groups;

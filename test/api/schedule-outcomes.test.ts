@@ -5,6 +5,7 @@ import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { openApi } from "./harness.ts";
 import type { OccurrenceCountsReply } from "../../src/insight/occurrence-counts.ts";
 import { past } from "../console/past.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 type Quarter = OccurrenceCountsReply["quarters"][number];
 type Opened = Awaited<ReturnType<typeof openApi>>;
@@ -143,14 +144,7 @@ test("what comes up is listed over all schedules, with what is paused and what h
 test("only the newest failures are looked at for schedules that fail, and the answer says when there are more", async () => {
   const opened = await openApi();
   await past(opened.pool, "ping-often", ["FAILED"]);
-  const fail = (jobs: number): Promise<unknown> =>
-    opened.pool.query(
-      `insert into belfry.job (kind, payload, lane, state, event_id, due_at, max_attempts, lease_ms, retention_ms, trace,
-         created_at, finished_at, error_code)
-       select 'ping', 'null', 'default', 'FAILED', 0, belfry.now(), 4, 20000, 2592000000, 't', belfry.now(), belfry.now(), 'E'
-       from generate_series(1, $1::int) n`,
-      [jobs],
-    );
+  const fail = (jobs: number) => plantJobs(opened.pool, "FAILED", jobs);
   await fail(insightLimits.suspectsMax - 2);
   expect(await outcomes(opened, "?state=failing")).toMatchObject({ total: 1, isMore: false });
   await fail(1);

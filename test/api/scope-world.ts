@@ -13,6 +13,7 @@ import { registry } from "../../src/define/definition.ts";
 import { isGraph, planRun } from "../../src/run/run-graph.ts";
 import { openApi } from "./harness.ts";
 import { writeWorker } from "../../src/insight/workers.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 type Whose = "own" | "other";
 
@@ -59,13 +60,9 @@ async function plant(opened: Awaited<ReturnType<typeof openApi>>, whose: Whose):
   const objective = { onTime: "1m", share: 0.9 };
   await call("POST", "/schedules", { id: `${whose}-made`, kind, every: "1h", objective });
   await database.insight.run(writeWorker, { id: `${whose}-worker`, lane: `${whose}-lane`, version: "1" });
-  await pool.query(
-    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
-       lease_ms, retention_ms, trace, worker, started_at, dispatched_at, finished_at, created_at, error_code, error_message)
-     select $1, 'null', $1 || '-lane', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', $1 || '-worker',
-       belfry.now(), belfry.now(), belfry.now(), belfry.now(), 'BROKEN', $1`,
-    [kind],
-  );
+  const name = `'${kind}'`;
+  const failed = { kind: name, lane: `${name} || '-lane'`, worker: `${name} || '-worker'`, error_message: name };
+  await plantJobs(pool, "FAILED", 1, failed);
   for (const rollUp of [
     "belfry.minute (at, kind, lane, created) select date_trunc('minute', belfry.now()) - interval '1 minute', $1, $2, 1",
     "belfry.hour (at, kind, lane, bucket, ran) select date_trunc('hour', belfry.now()), $1, $2, 1, 1",

@@ -5,6 +5,7 @@ import { upkeep } from "../../src/insight/upkeep.ts";
 import { runBulkPage } from "../../src/insight/run-bulk.ts";
 import { openApi } from "./harness.ts";
 import { beginBulk, nextBulk, readBulks } from "../../src/insight/bulk.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
@@ -15,17 +16,6 @@ async function post(opened: Opened, path: string, body: object = {}) {
 
 async function create(opened: Opened, body: object = { kind: "ping" }): Promise<JobId> {
   return (await opened.call("POST", "/jobs", body)).body.id;
-}
-
-/** Jobs that FAILED, as many as asked for, written in one statement. */
-async function plantFailed({ pool }: Opened, count: number, code = "BROKEN"): Promise<void> {
-  await pool.query(
-    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
-       lease_ms, retention_ms, trace, worker, started_at, dispatched_at, finished_at, created_at, error_code, error_message)
-     select 'ping', 'null', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', 'w', belfry.now(),
-       belfry.now(), belfry.now(), belfry.now(), $2, 'no' from generate_series(1, $1)`,
-    [count, code],
-  );
 }
 
 async function bulkEnds(opened: Opened, id: unknown): Promise<Record<string, unknown>> {
@@ -102,8 +92,8 @@ test("an old message in the same batch does not keep the newest one's job from b
 
 test("retrying all that match counts first, answers at once, and shows its progress to the end", async () => {
   const opened = await openApi();
-  await plantFailed(opened, 1_200);
-  await plantFailed(opened, 3, "OTHER");
+  await plantJobs(opened.pool, "FAILED", 1_200);
+  await plantJobs(opened.pool, "FAILED", 3, { error_code: "'OTHER'" });
   const filter = { state: "FAILED", error: "BROKEN" };
   const dry = await post(opened, "/bulk", { action: "retry", filter, dryRun: true });
   expect(dry).toMatchObject({ status: 200, body: { dryRun: true, matched: { count: 1_200, isMore: false } } });
@@ -122,7 +112,7 @@ test("retrying all that match counts first, answers at once, and shows its progr
 test("after a page that failed this process goes on with the next action", async () => {
   const opened = await openApi();
   const { insight, logged } = opened;
-  await plantFailed(opened, 3);
+  await plantJobs(opened.pool, "FAILED", 3);
   const { run } = insight;
   let isAway = true;
   insight.run = async (query, params) => {
@@ -140,7 +130,7 @@ test("after a page that failed this process goes on with the next action", async
 
 test("another process goes on with a change whose process died, and a stopped one changes nothing more", async () => {
   const opened = await openApi();
-  await plantFailed(opened, 1_100);
+  await plantJobs(opened.pool, "FAILED", 1_100);
   const { insight } = opened;
   const bulk = await beginBulk(insight, {
     action: "cancel",

@@ -10,6 +10,7 @@ import { claimOne, settleOne } from "../contract/store/fixture.ts";
 import { aRun } from "../contract/store/run-fixture.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { belfry as bare, emptyFolder, serveApi } from "./harness.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 const broken = {
   to: "FAILED",
@@ -178,16 +179,12 @@ test("the CSV keeps what a spreadsheet would run, quote or break inside its cell
 test("the retry of a large run, and of a job that takes much of its run along, is followed to its end", async () => {
   const { belfry, store, pool } = await serveApi();
   const { runId } = await store.startRun(aRun({ kind: "ping", tasks: [] }));
-  const ended = `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
-      lease_ms, retention_ms, trace, created_at, run_id, finished_at, end_counted, error_code)
-    select 'ping', 'null', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(), $1, belfry.now(), true, 'E'
-    from generate_series(1, 1100) returning id`;
-  const { rows } = await pool.query<{ id: string }>(ended, [runId]);
+  const [first = ""] = await plantJobs(pool, "FAILED", 1_100, { run_id: runId, end_counted: "true" });
   await pool.query("update belfry.run set total = 2200, done = 2200, failed = 1100, skipped = 1100 where id = $1", [
     runId,
   ]);
-  const one = await belfry("jobs", "retry", rows[0]?.id ?? "", "--json");
-  expect(one).toMatchObject({ code: 0, json: { jobs: [{ id: rows[0]?.id, state: "QUEUED" }], errors: [] } });
+  const one = await belfry("jobs", "retry", first, "--json");
+  expect(one).toMatchObject({ code: 0, json: { jobs: [{ id: first, state: "QUEUED" }], errors: [] } });
   const all = await belfry("runs", "retry", runId, "--json");
   expect(all).toMatchObject({
     code: 0,

@@ -1,17 +1,12 @@
 import { expect, test } from "vitest";
 import { belfry, serveApi } from "./harness.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 type Served = Awaited<ReturnType<typeof serveApi>>;
 
 /** FAILED jobs, and a run that FAILED. */
 async function plant({ pool }: Served, jobs: number): Promise<void> {
-  await pool.query(
-    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
-       lease_ms, retention_ms, trace, finished_at, created_at, error_code, error_message)
-     select 'ping', 'null', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(),
-       belfry.now(), 'BROKEN', e'no\\033[31m' from generate_series(1, $1)`,
-    [jobs],
-  );
+  await plantJobs(pool, "FAILED", jobs, { error_message: String.raw`e'no\033[31m'` });
   await pool.query(
     `insert into belfry.run (kind, key, version, state, sealed, created_at, finished_at, trace)
      values ('steps', 'k', 1, 'FAILED', true, belfry.now(), belfry.now(), 't')`,

@@ -9,6 +9,7 @@ import { definitionOf } from "../../src/define/define-job.ts";
 import { registry } from "../../src/define/definition.ts";
 import { app, ping } from "../api/harness.ts";
 import { serveApi } from "./harness.ts";
+import { plantJobs } from "../support/plant-jobs.ts";
 
 const silent = { out: () => {}, err: () => {}, isTerminal: false };
 const leavesOf = (command: Command, path: string): readonly string[] =>
@@ -81,13 +82,7 @@ const graphs = defineApp({ name: "graphs", jobs: [steps] });
 export async function planted(options: Parameters<typeof serveApi>[0] = {}) {
   const served = await serveApi(options, [app, graphs]);
   const { pool, store } = served;
-  await pool.query(
-    `insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, failures, max_attempts,
-       lease_ms, retention_ms, trace, finished_at, created_at, error_code, error_message)
-     select 'ping', 'null', 'default', 'FAILED', 0, belfry.now(), 1, 1, 1, 4, 20000, 2592000000, 't', belfry.now(),
-       belfry.now(), 'BROKEN', e'no\\033[31m' from generate_series(1, 2)`,
-  );
-  const { rows } = await pool.query<{ id: string }>("select id from belfry.job limit 1");
+  const [ended] = await plantJobs(pool, "FAILED", 2, { error_message: String.raw`e'no\033[31m'` });
   const { groups } = (await served.call("GET", "/dead-letters")).body as unknown as {
     groups: { fingerprint: string }[];
   };
@@ -107,7 +102,7 @@ export async function planted(options: Parameters<typeof serveApi>[0] = {}) {
   if (options.caller === undefined) await served.call("POST", "/schedules", nightly);
   const names: Record<string, string> = {
     JOB: job ?? "",
-    ENDED: rows[0]?.id ?? "",
+    ENDED: ended ?? "",
     GROUP: groups[0]?.fingerprint ?? "",
     RUN: runId,
     OVER: over.rows[0]?.id ?? "",
