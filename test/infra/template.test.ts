@@ -20,7 +20,10 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
     expect(lanesOf(template)).toEqual(all.lanes.map(laneAsDeployed));
     // Besides the lanes' two each, one queue keeps wakes that could not start a task, where a rule starts any.
     const lost = resources(template, "AWS::Events::Rule").length > 0 ? 1 : 0;
-    expect(resources(template, "AWS::SQS::Queue")).toHaveLength(2 * all.lanes.length + lost);
+    const queues = resources(template, "AWS::SQS::Queue");
+    expect(queues).toHaveLength(2 * all.lanes.length + lost);
+    expect(new Set(queues.map(({ Properties }) => Properties["SqsManagedSseEnabled"]))).toEqual(new Set([true]));
+    expect(JSON.stringify(resources(template, "AWS::SQS::QueuePolicy"))).toContain('"aws:SecureTransport":"false"');
   });
 
   test("each lane's worker has the lane's timeout, memory, batch and concurrency, and answers message by message", () => {
@@ -152,6 +155,17 @@ describe.each(deployed)("the template of stage $name is its topology", (stage) =
       expect(Properties["RetentionInDays"]).toBe(stage.logRetentionDays);
     }
   });
+});
+
+test.each([
+  [true, 7],
+  [false, undefined],
+])("the API reserves its concurrency exactly where the stage says so: %s", (apiIsReserved, reserved) => {
+  const made = resources(
+    templateOf(topology([], { ...stages.dev, apiConcurrency: 7, apiIsReserved })),
+    "AWS::Lambda::Function",
+  ).filter(({ Properties }) => Properties["Description"] === "The HTTP API");
+  expect(made.map(({ Properties }) => Properties["ReservedConcurrentExecutions"])).toEqual([reserved]);
 });
 
 type DeployedLane = Pick<
