@@ -122,6 +122,10 @@ test("filters for another's kind are refused, and those without a kind find and 
     "/dead-letters?kind=other-job",
   ])
     expect(await call("GET", path)).toMatchObject({ status: 403, body: { code: "outside-scope" } });
+  for (const method of ["PUT", "PATCH"])
+    expect(await call(method, "/schedules/own-made", { kind: "other-job", every: "1h" })).toMatchObject({
+      body: { code: "outside-scope" },
+    });
   expect((await call("GET", "/jobs?key=other-key")).body.jobs).toEqual([]);
   expect((await call("GET", "/jobs?lane=other-lane")).body.jobs).toEqual([]);
   expect(await call("POST", "/bulk", { action: "cancel", filter: { state: "PENDING" }, dryRun: true })).toMatchObject({
