@@ -1,4 +1,3 @@
-import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import { expect, test } from "vitest";
@@ -36,12 +35,10 @@ test("the app has no route that the document does not name, but the document its
   expect(routes.toSorted()).toEqual([...named, "GET /openapi.json"].toSorted());
 });
 
-test("the document is OpenAPI 3.1, its schemas are JSON Schema, and every reference leads somewhere", async () => {
+test("the schemas of the document are JSON Schema, and every reference leads somewhere", async () => {
   const { call } = await openApi();
   const document = (await call("GET", "/openapi.json")).body as unknown as OpenApiDocument;
   const ajv = strictAjv();
-  const config = await createConfig({ extends: ["spec"] });
-  expect(await lintFromString({ source: JSON.stringify(document), config })).toEqual([]);
   const { components, paths } = document;
   const operations = Object.values(paths).flatMap((each) => Object.values(each));
   expect(new Set(operations.map((each) => each["x-role"]))).toEqual(new Set(["read", "operate"]));

@@ -4,6 +4,9 @@ import { bundleConsole } from "../../src/compose/bundle-console.ts";
 import { openBrowser, openPage, type TestBrowser } from "./browser.ts";
 import { serveConsole, type ServedConsole } from "./served-console.ts";
 
+/** Made once a worker: its files show the same page. */
+let files: ReturnType<typeof bundleConsole> | undefined;
+
 type Shown = Awaited<ReturnType<typeof openPage>>;
 type Options = Parameters<typeof openPage>[2];
 
@@ -33,7 +36,7 @@ export async function describeInBrowser(
     const { browser, close } = opened as TestBrowser;
     let api: ServedConsole;
     beforeAll(async () => {
-      api = await serveConsole(await bundleConsole());
+      api = await serveConsole(await (files ??= bundleConsole()));
     });
     afterAll(async () => {
       await close();

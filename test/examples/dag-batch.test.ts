@@ -1,7 +1,7 @@
 /** The graphs of dag-batch that come as files, against an oracle that reads the same files. */
 import type { Job } from "belfry";
 import { createTestSystem, type TestSystem } from "belfry/testing";
-import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import app from "../../examples/dag-batch/app.ts";
 import { graphs } from "../../examples/dag-batch/input.ts";
 import { readGraphFile } from "../../examples/dag-batch/workflow.ts";
@@ -14,15 +14,14 @@ import { expectedEnds } from "../demo/graph-oracle.ts";
 
 let services: FakeProcess;
 
-// One each: it knows tasks by their effect keys, and the job ids of each test system begin at 1.
-beforeEach(async () => {
+beforeAll(async () => {
   // A thousandth of a second for each second a task takes.
   services = await startFake(new URL("../../examples/dag-batch/fakes/services.ts", import.meta.url), {
     BELFRY_TIME_SCALE: "1000",
   });
   process.env["DAG_SERVICES_URL"] = services.env["DAG_SERVICES_URL"];
 });
-afterEach(() => services.stop());
+afterAll(() => services.stop());
 
 const day = "2031-05-06";
 
@@ -46,7 +45,14 @@ async function endsOf({ database }: TestSystem, graph: string): Promise<Readonly
   return Object.fromEntries(rows.map(({ task, status }) => [task, status]));
 }
 
-const opened = () => createTestSystem({ apps: [app], databaseUrl: inject("postgresUrl") });
+let systems = 0;
+
+/** The cluster knows tasks by their effect keys, so that no two systems may have the same job ids. */
+async function opened(): Promise<TestSystem> {
+  const system = await createTestSystem({ apps: [app], databaseUrl: inject("postgresUrl") });
+  await system.database.query("select setval(pg_get_serial_sequence('belfry.job', 'id'), $1)", [10_000 * ++systems]);
+  return system;
+}
 
 describe("graphs that come as data", () => {
   test.each(graphs)("%s ends as the oracle says, and its tasks run once, in their order", async (graph) => {
