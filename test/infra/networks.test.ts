@@ -7,17 +7,19 @@ import { Template } from "aws-cdk-lib/assertions";
 import { Stack } from "aws-cdk-lib";
 import { expect, test } from "vitest";
 import { loadApps, stages } from "../support/own-project.ts";
-import { topology } from "../../src/stage/topology.ts";
+import { type Topology, topology } from "../../src/stage/topology.ts";
 import { Belfry } from "../../infra/constructs/belfry.ts";
 import { noAlarms } from "../../infra/constructs/alarm-choices.ts";
-import { deployments } from "../../infra/stages.ts";
+import { type Deployment, deployments } from "../../infra/stages.ts";
 import { code, image, newApp, resources, templateOf } from "./synthesize.ts";
 
 const all = topology(await loadApps(stages.prod), stages.prod);
 const prod = templateOf(all);
 const database = deployments["prod"]?.database ?? { kind: "existing" as const };
+/** Of a stage without alarms, which are a third of it and in no network. */
+const quiet = (of: Topology, over: Partial<Deployment> = {}) => templateOf(of, { alarms: noAlarms, ...over });
 const inRegion = (region: string, zones: readonly [string, string]) =>
-  templateOf(all, {
+  quiet(all, {
     env: { account: "123456789012", region },
     network: { kind: "default", ipv4: "gateway", gateways: 1, zones },
   });
@@ -31,20 +33,20 @@ test.each([
 });
 
 test("a stage that names its region but not its zones is refused with what to write", () => {
-  expect(() => templateOf(all, { env: { account: "123456789012", region: "eu-west-1" } })).toThrow(
+  expect(() => quiet(all, { env: { account: "123456789012", region: "eu-west-1" } })).toThrow(
     'network.zones is missing: the stack is for eu-west-1, so name two of its zones, for example ["eu-west-1a", "eu-west-1b"]',
   );
 });
 
 test("the default network may have one NAT gateway, and its tasks have no public addresses", () => {
-  const template = templateOf(all, { network: { kind: "default", ipv4: "gateway", gateways: 1 } });
+  const template = quiet(all, { network: { kind: "default", ipv4: "gateway", gateways: 1 } });
   expect(resources(template, "AWS::EC2::NatGateway")).toHaveLength(1);
   expect(resources(template, "AWS::EC2::Instance")).toEqual([]);
   expect(JSON.stringify(resources(template, "AWS::ECS::Service"))).toContain('"AssignPublicIp":"DISABLED"');
 });
 
 test("a gateway in each zone makes no zone depend on the other", () => {
-  const template = templateOf(all, { network: { kind: "default", ipv4: "gateway", gateways: 2 } });
+  const template = quiet(all, { network: { kind: "default", ipv4: "gateway", gateways: 2 } });
   expect(resources(template, "AWS::EC2::NatGateway")).toHaveLength(2);
   const routes = resources(template, "AWS::EC2::Route").flatMap(({ Properties }) => Properties["NatGatewayId"] ?? []);
   expect(new Set(routes.map((gateway) => JSON.stringify(gateway)))).toHaveProperty("size", 2);
@@ -52,7 +54,7 @@ test("a gateway in each zone makes no zone depend on the other", () => {
 
 test("an instance of its own image forwards instead of a gateway, and a new image of Amazon's does not replace it", () => {
   const small = { kind: "small", ipv4: "instance", imageId: "ami-0123456789abcdef0" } as const;
-  const template = templateOf(topology([], stages.dev), { network: small });
+  const template = quiet(topology([], stages.dev), { network: small });
   const [nat, ...others] = resources(template, "AWS::EC2::Instance");
   expect(others).toEqual([]);
   expect(nat?.Properties).toMatchObject({ ImageId: small.imageId, SourceDestCheck: false });
@@ -63,7 +65,7 @@ test("an instance of its own image forwards instead of a gateway, and a new imag
 });
 
 test("the small network has no NAT, its functions use IPv6, and nothing can call its tasks' addresses", () => {
-  const template = templateOf(topology([], stages.dev));
+  const template = quiet(topology([], stages.dev));
   expect(resources(template, "AWS::EC2::NatGateway")).toEqual([]);
   expect(resources(template, "AWS::EC2::Instance")).toEqual([]);
   expect(resources(template, "AWS::EC2::EgressOnlyInternetGateway")).toHaveLength(1);
@@ -95,8 +97,7 @@ test("subnets without a way out hold the database, and only its own clients reac
 test("backups are copied to another region under a key of that region", () => {
   if (database.kind !== "instance") throw new Error("prod has no instance");
   const kmsKeyArn = "arn:aws:kms:eu-west-1:111122223333:key/1";
-  const copied = (region: string) =>
-    templateOf(all, { database: { ...database, copyBackupsTo: { region, kmsKeyArn } } });
+  const copied = (region: string) => quiet(all, { database: { ...database, copyBackupsTo: { region, kmsKeyArn } } });
   copied("eu-west-1").hasResourceProperties("AWS::RDS::DBInstance", {
     AutomaticBackupReplicationRegion: "eu-west-1",
     AutomaticBackupReplicationKmsKeyId: kmsKeyArn,
@@ -137,7 +138,7 @@ test("an own cluster goes after the tasks in it were ended, and a team's own kee
 
 test("Aurora Serverless takes the instance's place by one property", () => {
   const aurora = { kind: "aurora-serverless", minCapacity: 0.5, maxCapacity: 4, backupDays: 7 } as const;
-  const template = templateOf(all, { database: { ...aurora, onDelete: "keep", deletionProtection: true } });
+  const template = quiet(all, { database: { ...aurora, onDelete: "keep", deletionProtection: true } });
   expect(resources(template, "AWS::RDS::DBCluster")[0]?.Properties).toMatchObject({
     ServerlessV2ScalingConfiguration: { MinCapacity: 0.5, MaxCapacity: 4 },
     StorageEncrypted: true,
@@ -167,7 +168,7 @@ test("Aurora has a reader to fail over to, and its alarms are about whichever in
 });
 
 test("an own network has the range that it is given, so that two can be joined", () => {
-  const template = templateOf(all, { network: { kind: "small", ipv4: "none", cidr: "10.32.0.0/20" } });
+  const template = quiet(all, { network: { kind: "small", ipv4: "none", cidr: "10.32.0.0/20" } });
   expect(resources(template, "AWS::EC2::VPC")[0]?.Properties["CidrBlock"]).toBe("10.32.0.0/20");
 });
 
@@ -210,7 +211,7 @@ test("all that keeps data has the team's key, and RDS works when the team says",
   const keyArn = "arn:aws:kms:eu-central-1:111122223333:key/11111111-2222-3333-4444-555555555555";
   const windows = { backupWindow: "23:45-00:15", maintenanceWindow: "sun:04:00-sun:04:30" };
   const chosen = { ...database, ...windows } as typeof database;
-  const template = templateOf(all, { database: chosen, encryptionKeyArn: keyArn });
+  const template = quiet(all, { database: chosen, encryptionKeyArn: keyArn });
   for (const type of ["AWS::SQS::Queue", "AWS::Logs::LogGroup", "AWS::DynamoDB::GlobalTable"])
     for (const each of resources(template, type)) expect(JSON.stringify([each.id, each])).toContain(keyArn);
   const [server] = resources(template, "AWS::RDS::DBInstance");

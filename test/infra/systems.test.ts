@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { describe, expect, test } from "vitest";
+import { noAlarms } from "../../infra/constructs/alarm-choices.ts";
 import { topology } from "../../src/stage/topology.ts";
 import { loadApps, stages } from "../support/own-project.ts";
 import { templateOf } from "./synthesize.ts";
@@ -146,7 +147,7 @@ test.each([
       apps: [app],
       lanes: Object.fromEntries(lanes.map((name) => [name, { environment }])),
     };
-    return templateOf(topology(await loadApps(stage), stage));
+    return templateOf(topology(await loadApps(stage), stage), { alarms: noAlarms });
   };
   for (const name of variables) {
     const others = variables.filter((each) => each !== name);
@@ -158,9 +159,11 @@ test.each([
 test("time-capsule in a stage of one's own is refused by the synthesis without the secret that has its mail relay", async () => {
   const stage = { ...stages.prod, apps: ["time-capsule"], database: { maxConnections: 300, poolPerWorker: 2 } };
   const own = topology(await loadApps(stage), stage);
-  expect(() => templateOf(own)).toThrow('secrets.TIME_CAPSULE_SMTP_URL "(missing)" is read by a job of this lane');
+  expect(() => templateOf(own, { alarms: noAlarms })).toThrow(
+    'secrets.TIME_CAPSULE_SMTP_URL "(missing)" is read by a job of this lane',
+  );
   const secrets = { mail: { secrets: { TIME_CAPSULE_SMTP_URL: "/mail/relay" } } };
-  expect(templateOf(topology(await loadApps(stage), { ...stage, lanes: secrets }))).toBeDefined();
+  expect(templateOf(topology(await loadApps(stage), { ...stage, lanes: secrets }), { alarms: noAlarms })).toBeDefined();
 });
 
 test("the lines of docs/deploy.md put the daily quiz into prod", async () => {
