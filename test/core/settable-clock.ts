@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../src/machine/ports.ts";
+import { clockOf } from "../support/virtual-clock.ts";
 
 /** Time that passes only when the test says so. Timers fire in order, and what they start runs on before the next. */
 export interface SettableClock extends Clock {
@@ -33,19 +34,7 @@ export function settableClock(): SettableClock {
     [...timers].filter((timer) => timer.atMs <= untilMs).toSorted((a, b) => a.atMs - b.atMs)[0];
 
   return {
-    elapsedMs: () => nowMs,
-    after,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        if (signal?.aborted) return resolve();
-        const end = (): void => {
-          cancel();
-          signal?.removeEventListener("abort", end);
-          resolve();
-        };
-        const cancel = after(ms, end);
-        signal?.addEventListener("abort", end, { once: true });
-      }),
+    ...clockOf({ after, elapsedMs: () => nowMs }),
     settle,
     pending: () => timers.size,
     async advance(ms) {
