@@ -4,7 +4,7 @@ import { bundleConsole } from "../../src/compose/bundle-console.ts";
 import { openBrowser, openPage, type TestBrowser } from "./browser.ts";
 import { serveConsole, type ServedConsole } from "./served-console.ts";
 
-/** Made once a worker: its files show the same page. */
+/** Made once a worker: all of its files show the same page. */
 let files: ReturnType<typeof bundleConsole> | undefined;
 
 type Shown = Awaited<ReturnType<typeof openPage>>;

@@ -41,15 +41,18 @@ interface Streams {
 
 export async function serveConsole(files: PageFiles): Promise<ServedConsole> {
   const closing: (() => Promise<void>)[] = [];
-  const open = (apps: Parameters<typeof openApi>[0], endsStreams = false): Promise<Opened> =>
-    openApi(apps, { ticks: true, own: true, endsStreams, closes: (close) => void closing.push(close) });
+  const open = (apps: Parameters<typeof openApi>[0]): Promise<Opened> =>
+    openApi(apps, { ticks: true, own: true, closes: (close) => void closing.push(close) });
   const loaded = await open([consoleApp]);
   await plantConsole(loaded);
-  const empty = await open([]);
-  await empty.pool.query("delete from belfry.schedule");
+  const openEmpty = async (): Promise<Opened> => {
+    const opened = await open([]);
+    await opened.pool.query("delete from belfry.schedule");
+    return opened;
+  };
+  let empty: Promise<Opened> | undefined;
   const state = { mode: "loaded" as Mode, requests: [] as string[], queries: [] as string[], bodies: [] as object[] };
   const streams = { endsAtOnce: false, resumed: [] as (string | null)[], open: new Set<ServerResponse>() };
-  const ending = createApi({ ...loaded.options, endsStreams: true });
   const app = new Hono();
   app.route(
     "/console",
@@ -60,7 +63,7 @@ export async function serveConsole(files: PageFiles): Promise<ServedConsole> {
     const { outgoing } = c.env as { outgoing: ServerResponse };
     streams.open.add(outgoing);
     outgoing.once("close", () => streams.open.delete(outgoing));
-    return (streams.endsAtOnce ? ending : loaded.api).fetch(c.req.raw);
+    return (streams.endsAtOnce ? createApi({ ...loaded.options, endsStreams: true }) : loaded.api).fetch(c.req.raw);
   });
   app.all("*", async (c) => {
     const { method, path } = c.req;
@@ -73,7 +76,8 @@ export async function serveConsole(files: PageFiles): Promise<ServedConsole> {
     if (text !== "") state.bodies.push(JSON.parse(text) as object);
     const headers = new Headers(c.req.raw.headers);
     headers.delete("accept-encoding");
-    const answer = await (state.mode === "empty" ? empty : loaded).api.fetch(new Request(c.req.raw, { headers }));
+    const { api } = state.mode === "empty" ? await (empty ??= openEmpty()) : loaded;
+    const answer = await api.fetch(new Request(c.req.raw, { headers }));
     return state.mode === "hostile" ? c.json(hostile(await answer.json()) as object) : answer;
   });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
