@@ -144,7 +144,7 @@ export const insightLimits = {
   /** How long an API goes on with what it read of the marks of earlier releases. */
   marksKnownMs: 10_000,
   /** Of the picture of a range: rows read of what ended, of each retention, and of what is open; bars drawn one by one; rows, and cells where there are more bars. */
-  nightReadMax: 20_000,
+  nightReadMax: 50_000,
   nightOpenMax: 10_000,
   nightBarsMax: 2_000,
   nightRowsMax: 100,

@@ -111,7 +111,7 @@ function addDescents(node: Node, descents: Map<string, number>): void {
 
 const isScan = (node: Node): boolean => node["Relation Name"] !== undefined && node["Node Type"] !== "ModifyTable";
 
-function rowsOf(node: Node, isCounted = (_: Node): boolean => true): number {
+function rowsOf(node: Node, isCounted: (node: Node) => boolean = () => true): number {
   const removed = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
   const here = ((node["Actual Rows"] ?? 0) + removed) * (node["Actual Loops"] ?? 1);
   return (node.Plans ?? []).reduce((sum, each) => sum + rowsOf(each, isCounted), isCounted(node) ? here : 0);

@@ -20,7 +20,7 @@ export const nightEndpoint = ({ insight, ports }: ApiOptions) =>
     name: "getNight",
     summary: "What ran in a range of time, by schedule, kind or lane, with waits and pauses",
     description:
-      "One bar for each single job, each run and each time at which a schedule started nothing. Of more than 2,000 each row has counts by part of the range instead.",
+      "One bar for each single job, each run and each time at which a schedule started nothing. Of more than 2,000 each row has counts by part of the range instead. What ended in it is read up to 50,000 of each retention, the last first, and of what ended behind it the first 10,000.",
     example: { query: { by: "schedule" } },
     scope: "list",
     query: nightQuery,
