@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type DatabaseAuth, databasePassword } from "../src/aws/database-password.ts";
 import { endTasks } from "../src/aws/end-tasks.ts";
-import { ecsClient } from "../src/aws/endpoint.ts";
+import { ecsClient } from "../src/aws/task-launcher.ts";
 import { type AccessOptions, applicationRole, ensureDatabaseRoles, grantOwnRows } from "../src/postgres/access.ts";
 import { createCellStore } from "../src/postgres/cell-store.ts";
 import { openConnections } from "../src/postgres/connect.ts";

@@ -15,7 +15,7 @@ const get = (path: string): Asked => ({ method: "GET", path });
 const post = (path: string, body: object = {}): Asked => ({ method: "POST", path, body });
 const { nightReadMax, nightBarsMax, nightOpenMax } = insightLimits;
 /** Jobs and runs of two retentions and times that were skipped, and what is open; of its bars before, then of its cells. */
-const nightRowsMax = 5 * (nightReadMax + 2 * nightBarsMax) + 4 * nightOpenMax;
+const nightReadsMax = 5 * (nightReadMax + 2 * nightBarsMax) + 4 * nightOpenMax;
 const rule = { kind: "kept-1", cron: "0 8 * * *", timezone: "Asia/Seoul" };
 const hourAgo = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
 
@@ -115,7 +115,7 @@ export const requests: Readonly<Record<OperationName, readonly Asked[]>> = {
   simulateSchedules: [get("/simulation?days=1")],
   getNight: ["schedule", "kind", "lane"].map((by) => ({
     ...get(`/night?from=${hourAgo(160)}&by=${by}`),
-    readsMax: nightRowsMax,
+    readsMax: nightReadsMax,
   })),
   listOccurrences: [
     get("/schedules/kept-1/occurrences"),

@@ -1,4 +1,7 @@
 import { partition } from "@aws-sdk/core/client";
+import { isLoopback } from "../outside/outside-address.ts";
+
+const connectMsMax = 2_000;
 
 /** Where the AWS services are. An endpoint replaces one service, for example by a local one. */
 export interface AwsSettings {
@@ -21,3 +24,25 @@ export function serviceUrl(service: string, region: string, isDualStack: boolean
 
 /** A local service requires a signature but checks no keys. These need no setup, and real keys are never sent to it. */
 export const localCredentials = { accessKeyId: "local", secretAccessKey: "local" };
+
+/** Without `throwOnRequestTimeout` the SDK only warns when an answer is late. */
+export const timeouts = (requestTimeout: number) => ({
+  connectionTimeout: connectMsMax,
+  requestTimeout,
+  throwOnRequestTimeout: true,
+  httpAgent: { keepAlive: true, maxSockets: 50 },
+  httpsAgent: { keepAlive: true, maxSockets: 50 },
+});
+
+/** The SDK refuses an endpoint together with dual-stack names, which the environment may enable. */
+export function at(endpoint: string | null, isDualStack = false): ServiceAddress {
+  if (endpoint === null) return { useDualstackEndpoint: isDualStack };
+  const named = { endpoint, useDualstackEndpoint: false };
+  return isLoopback(endpoint) ? { ...named, credentials: localCredentials } : named;
+}
+
+interface ServiceAddress {
+  readonly useDualstackEndpoint: boolean;
+  readonly endpoint?: string;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}

@@ -1,12 +1,26 @@
 import {
   type AttributeValue,
   ConditionalCheckFailedException,
-  type DynamoDBClient,
+  DynamoDBClient,
   GetItemCommand,
   ResourceNotFoundException,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import type { LockItem, LockStore } from "../machine/ports.ts";
+import { at, type AwsSettings, timeouts } from "./address.ts";
+
+const lockMsMax = 2_000;
+/** The lock repeats calls itself within its outage bound, and reads back first. */
+const lockAttemptsMax = 3;
+
+export function dynamodbClient(settings: AwsSettings): DynamoDBClient {
+  return new DynamoDBClient({
+    region: settings.region,
+    maxAttempts: lockAttemptsMax,
+    requestHandler: timeouts(lockMsMax),
+    ...at(settings.dynamodbEndpoint),
+  });
+}
 
 export interface DynamoLockStoreOptions {
   readonly client: DynamoDBClient;

@@ -13,8 +13,8 @@ export function openSdk(aws: AwsSettings) {
     destroys.push(() => client.destroy());
     return client;
   };
-  const dynamodb = once(async () => kept((await import("./endpoint.ts")).dynamodbClient(aws)));
-  const ecs = once(async () => kept((await import("./endpoint.ts")).ecsClient(aws)));
+  const dynamodb = once(async () => kept((await import("./lock-store.ts")).dynamodbClient(aws)));
+  const ecs = once(async () => kept((await import("./task-launcher.ts")).ecsClient(aws)));
   return {
     locks(tableName: string): LockStore {
       const open = once(async () =>
@@ -47,5 +47,10 @@ export function openSdk(aws: AwsSettings) {
 
 function once<T>(open: () => Promise<T>): () => Promise<T> {
   let opened: Promise<T> | null = null;
-  return () => (opened ??= open());
+  // What failed is tried again: files may have been short.
+  return () =>
+    (opened ??= open().catch((error: unknown) => {
+      opened = null;
+      throw error;
+    }));
 }

@@ -1,6 +1,6 @@
 import {
   DescribeTasksCommand,
-  type ECSClient,
+  ECSClient,
   ECSServiceException,
   type Failure,
   ListTasksCommand,
@@ -12,6 +12,21 @@ import type { TaskLaunch, Launched, Launcher } from "../machine/launcher.ts";
 import type { Instant } from "../machine/job.ts";
 import { insightLimits } from "../insight/insight-limits.ts";
 import { isNoRoom, startedByOf } from "../run/task-end.ts";
+import { at, type AwsSettings, timeouts } from "./address.ts";
+
+const launchMsMax = 10_000;
+/** A launch that ECS throttles is repeated after the job's own wait. */
+const launchAttemptsMax = 3;
+
+/** A repeated RunTask starts no second task: it carries a client token. */
+export function ecsClient(settings: AwsSettings): ECSClient {
+  return new ECSClient({
+    region: settings.region,
+    maxAttempts: launchAttemptsMax,
+    requestHandler: timeouts(launchMsMax),
+    ...at(settings.ecsEndpoint ?? null, settings.isDualStack),
+  });
+}
 
 /** Where the tasks of jobs run. A deployment writes it as JSON into `BELFRY_TASKS`. */
 export interface TaskPlace {

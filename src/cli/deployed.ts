@@ -144,5 +144,5 @@ export async function regionOf(env: Environment): Promise<string | undefined> {
   if (named) return named;
   const { loadSharedConfigFiles } = await import("@smithy/core/config");
   const { configFile } = await loadSharedConfigFiles(configFilepath === undefined ? {} : { configFilepath });
-  return configFile[AWS_PROFILE]?.["region"];
+  return /^[a-z\d-]+$/.exec(configFile[AWS_PROFILE]?.["region"] ?? "")?.[0];
 }

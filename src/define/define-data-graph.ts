@@ -99,7 +99,7 @@ function taskOf<S extends StandardSchemaV1, P extends StandardSchemaV1, N>(
   graph: TaskBody["graph"],
 ): TaskDefinition {
   type Given = DataTaskInputs<PayloadOut<S>, PayloadOut<P>>;
-  // What is the run's own, and no task's; of the rest a definition reads the limits alone.
+  // These are the run's own, or are read above; of the rest a definition reads the limits alone.
   const { key: _key, onSettled: _settled, when, taskPayload, ...limits } = options;
   const body: TaskBody = {
     is: "task",

@@ -33,14 +33,14 @@ interface DueSpan {
  * Jobs that exist and wait for a time up to $1: delayed ones, retries, targets that were written ahead. By schedule, kind, lane and
  * which of $2 equal parts of the span; at most $3 of each of $4 holds and twice as many of all, and those among the $5 of each lane
  * that were sent last, within $8 ms. What a schedule wrote for its own next time is left out: the schedule's times have it. Of lane $6
- * and kinds $7, or null. Locks nothing.
+ * and kinds $7, or null; one row of nothing where there is none. Locks nothing.
  */
 export const readDueSoon = sqlQuery("due-soon", {
   params: ({ to, parts, windowMs, lane, kinds }: DueSpan) => {
     const { dueSoonRowsMax, slotGroupsShownMax, outRowsMax } = insightLimits;
     return [to, parts, dueSoonRowsMax, slotGroupsShownMax, outRowsMax, lane ?? null, kinds ?? null, windowMs];
   },
-  row: dueGroup.extend({ isCut: z.boolean() }),
+  row: z.object({ of: dueGroup.nullable(), isCut: z.boolean() }),
 })(`
 with recursive span as materialized (
   select belfry.now() as since, belfry.at($1::float8) as till
@@ -48,7 +48,7 @@ with recursive span as materialized (
   select o.* from span s cross join lanes l cross join lateral (
     select ${members} from belfry.job where (lane, dispatched_at) >= (l.lane, s.since - belfry.span($8::float8)) and lane <= l.lane and ${isOut}
     order by lane desc, dispatched_at desc limit $5
-  ) o
+  ) o where $6::text is null or l.lane = $6::text
 ), found as materialized (
   (select w.* from held h cross join span s cross join lateral (
     select ${members} from belfry.job where held_on = h.held_on and ${isWaiting} and due_at > s.since and due_at <= s.till ${inOrder} limit $3
@@ -56,12 +56,14 @@ with recursive span as materialized (
   union all
   select o.* from span s cross join out o where o.due_at > s.since and o.due_at <= s.till
 )
-select f.schedule_id as schedule, f.kind, f.lane,
-  least($2::int - 1, floor(extract(epoch from f.due_at - s.since) * $2::int / extract(epoch from s.till - s.since))::int) as part,
-  count(*)::int as jobs, ${isoText("min(f.due_at)")} as "firstAt", ${isoText("max(f.due_at)")} as "lastAt",
-  (select count(*) from found) >= $3 or exists (select from out group by lane having count(*) >= $5) as "isCut"
-from found f cross join span s
-where not (f.run_id is null and f.schedule_id is not null and f.comes_at > s.since)
-  and ($6::text is null or f.lane = $6::text) and ($7::text[] is null or f.kind = any($7::text[]))
-group by 1, 2, 3, 4
-order by min(f.due_at), 1, 2, 3`);
+select to_jsonb(g) as of, (select count(*) from found) >= $3 or exists (select from out group by lane having count(*) >= $5) as "isCut"
+from (values (1)) one left join (
+  select f.schedule_id as schedule, f.kind, f.lane,
+    least($2::int - 1, floor(extract(epoch from f.due_at - s.since) * $2::int / extract(epoch from s.till - s.since))::int) as part,
+    count(*)::int as jobs, ${isoText("min(f.due_at)")} as "firstAt", ${isoText("max(f.due_at)")} as "lastAt"
+  from found f cross join span s
+  where not (f.run_id is null and f.schedule_id is not null and f.comes_at > s.since)
+    and ($6::text is null or f.lane = $6::text) and ($7::text[] is null or f.kind = any($7::text[]))
+  group by 1, 2, 3, 4
+) g on true
+order by g."firstAt", g.schedule, g.kind, g.lane`);

@@ -66,7 +66,7 @@ export const insightLimits = {
   liveRowsMax: 1_000,
   /** Whose jobs that wait for predecessors are counted, and listed by due time. */
   openRunsMax: 250,
-  /** Of a lane's messages, those sent first: the rows that a list by due time sorts, as no index has that order. */
+  /** Of a lane's messages, those sent first, or last for what comes up: the rows that a list by due time sorts, as no index has that order. */
   outRowsMax: 1_000,
   failureRowsMax: 10_000,
   /** An occurrence that is still PLANNED this long after its time is overdue. Longer than a normal backlog lasts. */

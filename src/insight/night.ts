@@ -114,7 +114,11 @@ range as materialized (
 ), everything as (
   select id as job, null::bigint as run, kind, lane, schedule_id, due_at, started_at, finished_at, ${ofJob} as result, error_code as reason,
     attempt > 1 or state = 'RETRY_WAIT' as tried
-  from (select * from ended union all select * from open) j
+  from (
+    select id, kind, lane, schedule_id, due_at, started_at, finished_at, state, error_code, attempt from ended
+    union all
+    select id, kind, lane, schedule_id, due_at, started_at, finished_at, state, error_code, attempt from open
+  ) j
   where id not in (select starter_id from runs where starter_id is not null)
   union all
   select r.starter_id, r.id, r.kind, coalesce(j.lane, k.lane), j.schedule_id, least(j.due_at, r.created_at), r.created_at, r.finished_at, ${ofRun}, null, false
@@ -129,7 +133,10 @@ range as materialized (
     and case $3 when 'schedule' then schedule_id when 'kind' then kind else lane end is not null
 ), cut as materialized (
   select greatest((select count(*) from runs), (select count(*) from skipped)) >= $5
-    or exists (select from ended where finished_at < (select till from range) group by retention_ms having count(*) >= $5) as is_cut
+    or exists (
+      select from ended e cross join range r group by e.retention_ms, e.finished_at < r.till
+      having count(*) >= case when e.finished_at < r.till then $5::bigint else $6::bigint end
+    ) as is_cut
 )`;
 
 const valuesOf = (of: NightSearch, readMax: number) => [of.from, of.to, of.by, of.kinds, readMax, nightOpenMax];
@@ -151,10 +158,13 @@ from found f
 where (select count(*) from found) <= $7 and not (select is_cut from cut)
 order by f.due_at, f.job`);
 
-/** Counts by row and part of the range: the first $7 rows, those that failed first, and at most $8 cells of all. Locks nothing. */
+/**
+ * Counts by row and part of the range: the first $7 rows, those that failed first, and at most $8 cells of all; a row of its own, of
+ * nothing, where a cut left none. Locks nothing.
+ */
 export const readNightCells = sqlQuery("night-cells", {
   params: (of: NightSearch) => [...valuesOf(of, nightReadMax), nightRowsMax, nightCellsMax],
-  row: z.object({ row: z.string(), of: cell, isCut: z.boolean() }),
+  row: z.object({ row: z.string().nullable(), of: cell.nullable(), isCut: z.boolean() }),
 })(`
 with ${found}, ranked as materialized (
   select line, count(*) over () as of_rows from (
@@ -163,19 +173,22 @@ with ${found}, ranked as materialized (
 ), parts as materialized (
   select since, least(96, $8::int / greatest(1, (select count(*)::int from ranked))) as number, till - since as whole from range
 )
-select f.line as row, jsonb_build_object(
+select g.row, g.of, c.is_cut or coalesce(g.of_rows > $7, false) as "isCut"
+from cut c left join (
+  select f.line as row, f.part, f.of_rows, jsonb_build_object(
     'from', ${isoText("(p.since + f.part * p.whole / p.number)")}, 'to', ${isoText("(p.since + (f.part + 1) * p.whole / p.number)")},
     'succeeded', count(*) filter (where result = 'succeeded'), 'failed', count(*) filter (where result = 'failed'),
     'stopped', count(*) filter (where result = 'stopped'), 'open', count(*) filter (where result = 'open'),
     'p50Ms', percentile_cont(0.5) within group (order by took), 'p95Ms', percentile_cont(0.95) within group (order by took)
-  ) as of, f.of_rows > $7 or (select is_cut from cut) as "isCut"
-from (
-  select line, result, of_rows, case when started_at <= finished_at then belfry.ms(finished_at) - belfry.ms(started_at) end as took,
-    least(number - 1, greatest(0, floor(extract(epoch from due_at - since) * number / extract(epoch from whole))))::int as part
-  from found join ranked using (line) cross join parts
-) f cross join parts p
-group by f.line, f.part, f.of_rows, p.since, p.whole, p.number
-order by f.line, f.part`);
+  ) as of
+  from (
+    select line, result, of_rows, case when started_at <= finished_at then belfry.ms(finished_at) - belfry.ms(started_at) end as took,
+      least(number - 1, greatest(0, floor(extract(epoch from due_at - since) * number / extract(epoch from whole))))::int as part
+    from found join ranked using (line) cross join parts
+  ) f cross join parts p
+  group by f.line, f.part, f.of_rows, p.since, p.whole, p.number
+) g on true
+order by g.row, g.part`);
 
 /** The newest pause of each lane or schedule, where it touches the range. $1 $2 the range $3 rows by $4 at most. Locks nothing. */
 export const readNightPauses = sqlQuery("night-pauses", {
@@ -200,7 +213,8 @@ interface Found {
 
 /** Rows that failed first, then in the order in which they began. */
 export function nightRowsOf({ bars, cells, pauses }: Found): Pick<NightReply, "rows" | "isMore"> {
-  const [barsOf, cellsOf, pausesOf] = [byRow(bars), byRow(cells), byRow(pauses)];
+  const counted = cells.flatMap(({ row, of }) => (row === null || of === null ? [] : [{ row, of }]));
+  const [barsOf, cellsOf, pausesOf] = [byRow(bars), byRow(counted), byRow(pauses)];
   const rows = [...new Set([...barsOf.keys(), ...cellsOf.keys()])].map((id) => {
     return { id, pauses: pausesOf.get(id) ?? [], bars: barsOf.get(id) ?? [], cells: cellsOf.get(id) ?? [] };
   });

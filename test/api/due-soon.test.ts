@@ -91,3 +91,22 @@ test.each([
     expect(await comingUp()).toMatchObject({ isMore: true, parts: [[1, most]] });
   },
 );
+
+test("of the messages of each lane those that left last are looked at, within the time that one leaves early", async () => {
+  const { pool, comingUp } = await opened();
+  const out = (jobs: number, sent: string, over: object) =>
+    plantJobs(pool, "QUEUED", jobs, { dispatched_at: `belfry.now() - interval '${sent}'`, ...over });
+  const soon = { due_at: "belfry.now() + interval '1 minute'" };
+  await out(insightLimits.outRowsMax, "1 minute", {});
+  for (const lane of ["default", "mail"]) await out(1, "1 second", { ...soon, lane: `'${lane}'` });
+  await out(1, "1 day", { ...soon, lane: "'mail'" });
+  const { jobs, isMore } = await comingUp();
+  expect({ jobs: jobs.map(([, lane, many]) => [lane, many]), isMore }).toEqual({
+    jobs: [
+      ["default", 1],
+      ["mail", 1],
+    ],
+    isMore: true,
+  });
+  expect([(await comingUp("lane=mail")).isMore, await comingUp("lane=none")]).toMatchObject([false, { isMore: false }]);
+});

@@ -123,9 +123,14 @@ test("filters for another's kind are refused, and those without a kind find and 
   ])
     expect(await call("GET", path)).toMatchObject({ status: 403, body: { code: "outside-scope" } });
   for (const method of ["PUT", "PATCH"])
-    expect(await call(method, "/schedules/own-made", { kind: "other-job", every: "1h" })).toMatchObject({
-      body: { code: "outside-scope" },
-    });
+    for (const [name, kind] of [
+      ["own-made", "other-job"],
+      ["other-made", "own-job"],
+    ])
+      expect(await call(method, `/schedules/${name}`, { kind, every: "1h" })).toMatchObject({
+        status: 403,
+        body: { code: "outside-scope" },
+      });
   expect((await call("GET", "/jobs?key=other-key")).body.jobs).toEqual([]);
   expect((await call("GET", "/jobs?lane=other-lane")).body.jobs).toEqual([]);
   expect(await call("POST", "/bulk", { action: "cancel", filter: { state: "PENDING" }, dryRun: true })).toMatchObject({
@@ -140,14 +145,21 @@ test("filters for another's kind are refused, and those without a kind find and 
   expect(await call("POST", "/bulk", { action: "cancel", filter: {}, dryRun: true })).toMatchObject({ status: 422 });
 });
 
-test("a schedule that was deleted stays with those who might see it", async () => {
+test("a schedule that was deleted stays with those who might see the kind that it had last", async () => {
   const opened = await planted();
-  for (const whose of ["own", "other"])
-    await apiOf(opened, everybody).request(`/schedules/${whose}-made`, { method: "DELETE" });
+  const api = apiOf(opened, everybody);
+  const headers = { "content-type": "application/json" };
+  for (const [name, kind] of [
+    ["own-made", "other-job"],
+    ["other-made", "own-job"],
+  ]) {
+    await api.request(`/schedules/${name}`, { method: "PATCH", body: JSON.stringify({ kind }), headers });
+    await api.request(`/schedules/${name}`, { method: "DELETE" });
+  }
   const { call } = opened;
-  expect(await call("GET", "/schedules/own-made")).toMatchObject({ status: 200, body: { deleted: true } });
+  expect(await call("GET", "/schedules/other-made")).toMatchObject({ status: 200, body: { deleted: true } });
   for (const path of ["", "/occurrences", "/explain?time=09:00"])
-    expect(await call("GET", `/schedules/other-made${path}`)).toMatchObject({ body: { code: "outside-scope" } });
+    expect(await call("GET", `/schedules/own-made${path}`)).toMatchObject({ body: { code: "outside-scope" } });
 });
 
 test("a bulk action over kinds of which one is outside is read and stopped by those alone who may see all of them", async () => {

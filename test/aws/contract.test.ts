@@ -1,8 +1,7 @@
 import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll } from "vitest";
 import { localCredentials } from "../../src/aws/address.ts";
-import { dynamodbClient } from "../../src/aws/endpoint.ts";
-import { createDynamoLockStore } from "../../src/aws/lock-store.ts";
+import { createDynamoLockStore, dynamodbClient } from "../../src/aws/lock-store.ts";
 import { createSqsQueue } from "../../src/aws/queue.ts";
 import { sqsClient } from "../../src/aws/sqs-client.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";

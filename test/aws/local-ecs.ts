@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { DescribeTasksCommand, type ECSClient } from "@aws-sdk/client-ecs";
 import { onTestFinished } from "vitest";
-import { ecsClient } from "../../src/aws/endpoint.ts";
+import { ecsClient } from "../../src/aws/task-launcher.ts";
 import { type EcsOptions, type LocalEcs, startEcs, type TaskEvent } from "../../src/local/tasks/ecs.ts";
 import type { TaskSeen } from "../contract/launcher.ts";
 

@@ -1,7 +1,6 @@
 /** Answers that no local server gives. */
 import { describe, expect, it } from "vitest";
-import { dynamodbClient } from "../../src/aws/endpoint.ts";
-import { createDynamoLockStore } from "../../src/aws/lock-store.ts";
+import { createDynamoLockStore, dynamodbClient } from "../../src/aws/lock-store.ts";
 import { createSqsQueue, delaySeconds } from "../../src/aws/queue.ts";
 import { sqsClient } from "../../src/aws/sqs-client.ts";
 import { message } from "../contract/queue.ts";

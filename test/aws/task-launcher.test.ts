@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ecsClient } from "../../src/aws/endpoint.ts";
-import { createEcsLauncher, ownTask, type TaskPlace } from "../../src/aws/task-launcher.ts";
+import { createEcsLauncher, ecsClient, ownTask, type TaskPlace } from "../../src/aws/task-launcher.ts";
 import type { EcsOptions, TaskEvent } from "../../src/local/tasks/ecs.ts";
 import { launchOf, launcherContract } from "../contract/launcher.ts";
 import { until } from "../local/until.ts";

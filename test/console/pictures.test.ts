@@ -129,7 +129,7 @@ await describeInBrowser("pictures", (its) => {
     await costs.getByRole("button", { name: "Key" }).click();
     await costs.getByRole("row").filter({ hasText: "ada" }).waitFor();
     await costs.getByRole("button", { name: "Schedule" }).click();
-    await costs.getByRole("row").filter({ hasText: "(none)" }).waitFor();
+    await costs.getByRole("row").filter({ hasText: "(no schedule)" }).waitFor();
     await page
       .getByRole("row")
       .filter({ hasText: "export-report" })

@@ -51,6 +51,7 @@ export async function serveConsole(files: PageFiles): Promise<ServedConsole> {
     return opened;
   };
   let empty: Promise<Opened> | undefined;
+  let endingApi: ReturnType<typeof createApi> | undefined;
   const state = { mode: "loaded" as Mode, requests: [] as string[], queries: [] as string[], bodies: [] as object[] };
   const streams = { endsAtOnce: false, resumed: [] as (string | null)[], open: new Set<ServerResponse>() };
   const app = new Hono();
@@ -63,7 +64,8 @@ export async function serveConsole(files: PageFiles): Promise<ServedConsole> {
     const { outgoing } = c.env as { outgoing: ServerResponse };
     streams.open.add(outgoing);
     outgoing.once("close", () => streams.open.delete(outgoing));
-    return (streams.endsAtOnce ? createApi({ ...loaded.options, endsStreams: true }) : loaded.api).fetch(c.req.raw);
+    const ending = () => (endingApi ??= createApi({ ...loaded.options, endsStreams: true }));
+    return (streams.endsAtOnce ? ending() : loaded.api).fetch(c.req.raw);
   });
   app.all("*", async (c) => {
     const { method, path } = c.req;

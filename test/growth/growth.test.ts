@@ -116,10 +116,11 @@ const levelsOf = (few: number, many: number) => ({
   levels: { few: new Map([["by_id", few]]), many: new Map([["by_id", many]]) },
 });
 
-test("a rise by the levels that the plan's indexes have more is O(log N), and one page beyond them is not", () => {
+test("a rise by the levels that the plan's indexes have more is O(log N), and a page beyond them and one a descent is not", () => {
   const grownTo = (pages: number, levels: number) =>
     compare(["statement", "one"], { ...free, pages: 2 }, { ...free, pages }, levelsOf(1, 1 + levels)).verdict;
   expect(grownTo(4, 1)).toBe("O(log N)");
+  expect(grownTo(6, 1)).toBe("O(rows)");
   expect(grownTo(7, 1)).toBe("worse");
   expect(grownTo(5, 0)).toBe("worse");
 });

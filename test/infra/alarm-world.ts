@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { vi } from "vitest";
-import { dynamodbClient } from "../../src/aws/endpoint.ts";
+import { dynamodbClient } from "../../src/aws/lock-store.ts";
 import { type SqsClient, sqsClient } from "../../src/aws/sqs-client.ts";
 import { readConfig } from "../../src/stage/config.ts";
 import type { JobId } from "../../src/machine/job.ts";

@@ -83,8 +83,8 @@ test.each([
   const isFound = "network" in props;
   expect(parametersOf(one).toSorted()).toEqual(isFound ? named.map((name) => `/belfry/${first}/prod/${name}`) : []);
   // In a team's own subnets the scheduler's task gets no address.
-  const none = ['"AssignPublicIp":"DISABLED"'];
-  expect(isFound ? JSON.stringify(one.toJSON()).match(/"AssignPublicIp":"\w+"/g) : none).toEqual(none);
+  const addresses = JSON.stringify(one.toJSON()).match(/"AssignPublicIp":"\w+"/g);
+  expect(addresses).toEqual([`"AssignPublicIp":"${isFound ? "DISABLED" : "ENABLED"}"`]);
 });
 
 test("every process writes its metrics under the name that the alarms read", () => {

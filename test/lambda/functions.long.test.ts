@@ -5,7 +5,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundleFunctions } from "../../infra/release.ts";
 import { type FunctionName, functionNames } from "../../infra/release-files.ts";
-import { dynamodbClient } from "../../src/aws/endpoint.ts";
+import { dynamodbClient } from "../../src/aws/lock-store.ts";
 import { sqsClient } from "../../src/aws/sqs-client.ts";
 import { loadApps, stages, project } from "../support/own-project.ts";
 import { readConfig } from "../../src/stage/config.ts";

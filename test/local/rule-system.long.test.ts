@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { dynamodbClient } from "../../src/aws/endpoint.ts";
-import { createDynamoLockStore } from "../../src/aws/lock-store.ts";
+import { createDynamoLockStore, dynamodbClient } from "../../src/aws/lock-store.ts";
 import type { LockStore } from "../../src/machine/ports.ts";
 import { scheduleLock } from "../../src/schedule/run-schedule.ts";
 import { beginCompressed } from "./greeting-system.ts";

@@ -67,10 +67,10 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
   let wakes = wake();
   const stopWakes = async (): Promise<void> => void (await Promise.all(wakes.map((each) => each.stop())));
   const killers: Killer[] = [];
-  if (schedulerEveryMs !== undefined)
-    killers.push(
-      killNowAndThen(system, () => wakes.map((each) => each.current().pid), { everyMs: schedulerEveryMs, random }),
-    );
+  const killerOfSchedulers =
+    schedulerEveryMs === undefined
+      ? null
+      : killNowAndThen(system, () => wakes.map((each) => each.current().pid), { everyMs: schedulerEveryMs, random });
   const kills = (): number => killers.reduce((sum, killer) => sum + killer.count(), 0);
   let duplicates = 0;
   const hunted: Hunted = {
@@ -79,6 +79,7 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
     kill: (everyMs) => void killers.push(killNowAndThen(system, () => fleet.pids("default"), { everyMs, random })),
     endKills() {
       for (const killer of killers) killer.stop();
+      killerOfSchedulers?.stop();
     },
     kills,
     async away(during) {

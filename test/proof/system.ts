@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "pg";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { dynamodbClient } from "../../src/aws/endpoint.ts";
+import { dynamodbClient } from "../../src/aws/lock-store.ts";
 import { queueAttributes } from "../../src/aws/queue.ts";
 import { type SqsClient, sqsClient } from "../../src/aws/sqs-client.ts";
 import { project } from "../support/own-project.ts";

@@ -35,7 +35,7 @@ export const upcomingEndpoint = (options: ApiOptions) =>
     name: "listUpcoming",
     summary: "What all schedules will start within the next hours, the soonest first",
     description:
-      "What all schedules will start, with what is paused, may overlap or may find its cap full; and the expected work of each lane beside its capacity, by the p50 of each kind in the last week.",
+      "What all schedules will start, with what is paused, may overlap or may find its cap full; and the expected work of each lane beside its capacity, by the p50 of each kind in the last week. Jobs whose message has left count too, up to the 1,000 of each lane that left last.",
     example: { query: { hours: "1" } },
     scope: "list",
     query: upcomingQuery,
@@ -63,7 +63,7 @@ async function comingUp(
   const kinds =
     app === undefined ? undefined : registry.apps.find(({ name }) => name === app)?.jobs.map(({ id }) => id);
   const bounds = within?.search.kinds;
-  const [open, typical, caps, due] = await Promise.all([
+  const [open, typical, caps, dueSoon] = await Promise.all([
     openSchedules(insight, [...new Set(shown.map(({ row }) => row.id))]),
     typicalRunMs(options, from),
     insight.run(readSlots, "cap:"),
@@ -75,6 +75,7 @@ async function comingUp(
       kinds: bounds === undefined ? kinds : (kinds ?? bounds).filter((kind) => bounds.includes(kind)),
     }),
   ]);
+  const due = dueSoon.flatMap(({ of }) => of ?? []);
   // What a pause skips works nothing.
   const working = times.filter(({ at, row }) => pauseAt(row, at) === null);
   const sizes = new Map(caps.map(({ key, size }) => [key, size]));
@@ -100,7 +101,7 @@ async function comingUp(
       .filter(({ jobs }) => within === null || jobs.some(({ id }) => within.kinds.has(id)))
       .map(({ name }) => name)
       .toSorted(),
-    isMore: coming.length > asked.length || found.some(({ isMore }) => isMore) || due.some(({ isCut }) => isCut),
+    isMore: coming.length > asked.length || found.some(({ isMore }) => isMore) || dueSoon.some(({ isCut }) => isCut),
   };
 }
 

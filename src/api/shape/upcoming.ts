@@ -58,7 +58,7 @@ export const upcoming = z
       }),
     ),
     apps: z.array(z.string()).describe("Those of this release, by which it may be filtered."),
-    /** Schedules fire more often than is looked at; the counts are lower bounds. */
+    /** Schedules fire more often, or more jobs wait, than is looked at; the counts are lower bounds. */
     isMore: z.boolean(),
   })
   .meta({ id: "Upcoming" });

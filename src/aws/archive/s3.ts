@@ -1,6 +1,6 @@
 import { GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import type { ObjectStore } from "../../insight/archive.ts";
-import { at, timeouts } from "../endpoint.ts";
+import { at, timeouts } from "../address.ts";
 
 /** Of one attempt: some seconds for an object of a few megabytes. */
 const answerMsMax = 20_000;

@@ -8,10 +8,10 @@ type Row = Pick<Costs["groups"][number], "name" | "attempts" | "usd">;
 
 const groupings = (["kind", "schedule", "key"] as const).map((value) => ({ value, name: words.labels[value] }));
 
-/** What each kind, schedule or key cost this month, by list prices. A refusal leaves the card out: the screen is about other figures. */
+/** What each kind, schedule or key cost this month, by list prices. A refusal leaves the card out, or as it was: the screen is about other figures. */
 export function CostCard() {
   const [by, setBy] = useState<Costs["by"]>("kind");
-  const { data } = useAnswer("GET /costs", { by }, { again: "never" });
+  const { data, error } = useAnswer("GET /costs", { by }, { again: "never" });
   // Kept while another grouping is asked for: the button that has the focus stays.
   const last = useRef(data);
   last.current = data ?? last.current;
@@ -25,7 +25,12 @@ export function CostCard() {
         about={
           <>
             <span class="dim">{words.kinds.costsSince(from, total.usd.total.toFixed(2))}</span>
-            <Tabs label={words.kinds.group} among={groupings} value={by} onChoose={setBy} />
+            <Tabs
+              label={words.kinds.group}
+              among={groupings}
+              value={error === null ? by : last.current.by}
+              onChoose={setBy}
+            />
           </>
         }
         columns={columnsBy[last.current.by]}
@@ -38,7 +43,7 @@ export function CostCard() {
 }
 
 const columnsOf = (by: Costs["by"]) => [
-  column.text<Row>(words.labels[by], ({ name }) => name || words.kinds.unnamed, { class: "wide" }),
+  column.text<Row>(words.labels[by], ({ name }) => name || words.kinds.unnamed[by], { class: "wide" }),
   column.number<Row>(words.labels.attempts, "attempts"),
   column.number<Row>("USD", ({ usd }) => usd.total, { cell: ({ usd }) => usd.total.toFixed(4) }),
 ];

@@ -70,8 +70,10 @@ export class SandboxPool {
       }
       const isWanted = this.#all.size === 0 || this.#waitedMs >= busyMs;
       if (isWanted && this.#mayStart()) void this.#start();
+      // The wait for one that starts asks for no other one.
+      const isStarting = this.#isStarting;
       await this.#changed(busyMs, signal);
-      this.#waitedMs += performance.now() - atMs;
+      if (!isStarting) this.#waitedMs += performance.now() - atMs;
       atMs = performance.now();
     }
     return null;

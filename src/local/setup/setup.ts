@@ -4,7 +4,7 @@
  */
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { dynamodbClient } from "../../aws/endpoint.ts";
+import { dynamodbClient } from "../../aws/lock-store.ts";
 import { sqsClient } from "../../aws/sqs-client.ts";
 import { DatabaseUnfit } from "../../postgres/failure.ts";
 import { migrate } from "../../postgres/migrate.ts";

@@ -82,7 +82,7 @@ export const enSystem = {
     costsSince: (day: string, usd: string) => `since ${day}, by list prices: an estimate of ${usd} USD`,
     leftOut: (what: string) => `Left out of the costs: ${what}.`,
     unlisted: "(others)",
-    unnamed: "(none)",
+    unnamed: { kind: "", schedule: "(no schedule)", key: "(no key)" },
   },
   lanes: {
     lanes: "Lanes",

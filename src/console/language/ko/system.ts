@@ -67,7 +67,7 @@ export const koSystem: typeof enSystem = {
     costsSince: (day, usd) => `${day}부터 정가로 추정한 ${usd} USD`,
     leftOut: (what) => `비용에서 뺀 것: ${what}.`,
     unlisted: "(나머지)",
-    unnamed: "(없음)",
+    unnamed: { kind: "", schedule: "(스케줄 없음)", key: "(키 없음)" },
   },
   lanes: {
     lanes: "레인",
