@@ -13,6 +13,7 @@ import { followedTimes } from "./followed-times.ts";
 import { joined } from "./joined.ts";
 import { fenceTokens } from "./locks.ts";
 import { objectives } from "./objectives.ts";
+import { signaled } from "./signaled.ts";
 import { slots } from "./slots.ts";
 import { nominalTimes, onlyLatest } from "./times.ts";
 
@@ -35,5 +36,6 @@ export function checkInvariants(evidence: Evidence): readonly Violation[] {
     ...joined(evidence),
     ...flowControl(evidence),
     ...objectives(evidence),
+    ...signaled(evidence),
   ];
 }

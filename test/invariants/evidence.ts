@@ -8,6 +8,7 @@ import type { JoinRule } from "../../src/machine/join.ts";
 import type { State } from "../../src/machine/state.ts";
 import type { FlowFacts } from "./flow-control.ts";
 import type { ObjectiveFact } from "./objectives.ts";
+import type { SignalFacts } from "./signaled.ts";
 
 export interface Evidence {
   /** What clients asked for and were answered. */
@@ -43,6 +44,9 @@ export interface Evidence {
 
   /** Left out where there are none. */
   readonly chains?: readonly ChainFact[];
+
+  /** Left out where none were sent. */
+  readonly signals?: SignalFacts;
 
   /** Left out where no kind has a field of flow control. */
   readonly flow?: FlowFacts;

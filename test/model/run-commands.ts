@@ -19,30 +19,30 @@ interface TaskDraft {
   readonly after: number;
   readonly join: NewTask["join"];
   readonly hasCondition: boolean;
+  readonly wait: NewTask["wait"];
 }
 
 const task: Arbitrary<TaskDraft> = tuple(
   draft,
   nat(15),
   constantFrom<NewTask["join"][]>("all", "any", "allDone", { atLeast: 2 }),
-  constantFrom(false, false, true),
-).map(([job, after, join, hasCondition]) => ({
-  job: { ...job, key: null, delayMs: 0, expires: false },
-  after,
-  join,
-  hasCondition,
-}));
+  constantFrom(
+    { hasCondition: false, wait: null },
+    { hasCondition: false, wait: { ms: 25_000, forSignal: true } },
+    { hasCondition: true, wait: null },
+  ),
+).map(([job, after, join, how]) => ({ job: { ...job, key: null, delayMs: 0, expires: false }, after, join, ...how }));
 
 async function tasksOf(pair: Pair, drafts: readonly TaskDraft[]): Promise<NewTask[]> {
   const jobs = await jobsOf(
     pair,
     drafts.map(({ job }) => job),
   );
-  return drafts.flatMap(({ after, join, hasCondition }, place) => {
+  return drafts.flatMap(({ after, join, hasCondition, wait }, place) => {
     const job = jobs[place];
     const before = Array.from({ length: place }, (_, n) => n).filter((n) => (after >> n) % 2 === 1);
     const bare = job === undefined ? [] : [{ ...job, payload: null }];
-    return bare.map((job) => ({ task: `t${place}`, job, after: before, join, hasCondition }));
+    return bare.map((job) => ({ task: `t${place}`, job, after: before, join, hasCondition, wait }));
   });
 }
 
@@ -200,6 +200,14 @@ const cancelRun = pick.map((chosen) =>
   }),
 );
 
+const signal = tuple(pick, nat(4), constantFrom({ by: "ada" }, { by: "bob" })).map(([chosen, place, payload]) =>
+  step(`${payload.by} signals task ${place} of run ${chosen}`, async (pair) => {
+    const run = pair.run(chosen);
+    if (run === undefined) return;
+    await pair.both((store, _id, side) => store.signal(run[side], `t${place}`, { payload, caller: payload.by }));
+  }),
+);
+
 const cancelPage = tuple(pick, constantFrom(1, 1_000)).map(([chosen, limit]) =>
   step(`cancel ${limit} of run ${chosen}`, async (pair) => {
     const run = pair.run(chosen);
@@ -246,6 +254,8 @@ export const runSteps: readonly Arbitrary<Step>[] = [
   claimWhere,
   claimWhere,
   skip,
+  signal,
+  signal,
   resolve,
   resolve,
   cancelRun,
@@ -256,7 +266,17 @@ export const runSteps: readonly Arbitrary<Step>[] = [
 ];
 
 /** What moves runs that exist, and their jobs. */
-export const runMoves: readonly Arbitrary<Step>[] = [page, seal, skip, resolve, cancelRun, cancelPage, resume, renewed];
+export const runMoves: readonly Arbitrary<Step>[] = [
+  page,
+  seal,
+  skip,
+  signal,
+  resolve,
+  cancelRun,
+  cancelPage,
+  resume,
+  renewed,
+];
 
 /** A graph and a fan-out with a page. */
 export const runsUnderWay: readonly Arbitrary<Step>[] = [graph, fanOut, page, page, claimWhere];

@@ -7,8 +7,11 @@ import { defineSchedule } from "../../src/define/define-schedule.ts";
 import { registry, type Registry, type ScheduleDefinition } from "../../src/define/definition.ts";
 import { PermanentError, RetryLater } from "../../src/define/errors.ts";
 import type { FlowFacts } from "../invariants/flow-control.ts";
+import type { Seen } from "../invariants/signaled.ts";
+import { broken, families } from "./families.ts";
 import { flowControlled } from "./flow-control.ts";
 import { flow } from "./graph.ts";
+import { asking } from "./signals.ts";
 
 /** What a handler may do to the world around it. */
 export interface Surroundings {
@@ -17,6 +20,8 @@ export interface Surroundings {
   target(effect: { key: string; jobId: string; attempt: number }): Promise<void>;
   /** One call of many jobs. */
   batch(jobs: FlowFacts["calls"][number]): Promise<void>;
+  /** What a task found that its wait had brought. */
+  see(seen: Seen): Promise<void>;
   /** Whether the target of the kind `calling` refuses every call: while faults are on. */
   isDown(): boolean;
   /** While faults are on, the process dies: `process.exit`, out of memory. */
@@ -45,6 +50,9 @@ export interface SimApp {
 const anything: StandardSchemaV1<Payload, Payload> = {
   "~standard": { version: 1, vendor: "sim", validate: (value) => ({ value: value as Payload }) },
 };
+
+/** What definitions have in common, and the plain handler. */
+export type Made = typeof quick & { readonly run: (payload: Payload, ctx: Context) => Promise<void> };
 
 const quick = {
   payload: anything,
@@ -95,14 +103,15 @@ export const enqueuedKinds = [
 
 /** The definitions of one process: its handlers sleep, call and die in that process. `everyMs` differs by release. */
 export function simApp(world: Surroundings, everyMs: number): SimApp {
-  const graph = flowOf(world);
+  const made = { ...quick, run: work(world) };
   const jobs = [
     ...simple(world),
     ...slotted(world),
-    ...families(world),
-    ...broken(world),
-    ...flowControlled(world, { ...quick, key: keyOf, run: work(world) }),
-    graph,
+    ...families(world, made),
+    ...broken(world, made),
+    ...flowControlled(world, { ...made, key: keyOf }),
+    flowOf(world),
+    asking(world, made),
   ];
   const app = {
     ...defineApp({ name: "sim", jobs, schedules: [], lanes: { mail: {} } }),
@@ -112,7 +121,14 @@ export function simApp(world: Surroundings, everyMs: number): SimApp {
 }
 
 const unused = (): Promise<never> => Promise.reject(new Error("a schedule runs nothing by itself"));
-const nowhere: Surroundings = { sleep: unused, target: unused, die: unused, batch: unused, isDown: () => false };
+const nowhere: Surroundings = {
+  sleep: unused,
+  target: unused,
+  die: unused,
+  batch: unused,
+  see: unused,
+  isDown: () => false,
+};
 
 /** Made once for each period: a run has hundreds of processes. */
 function oncePer<T>(make: (everyMs: number) => T): (everyMs: number) => T {
@@ -126,6 +142,9 @@ function oncePer<T>(make: (everyMs: number) => T): (everyMs: number) => T {
 
 /** For what runs no handler. */
 export const appOf = oncePer((everyMs) => simApp(nowhere, everyMs));
+
+/** Enough for a time of `lined` that starts when it is due, and not for each that waits. */
+export const followedWithinMs = 8_000;
 
 const schedulesOf = oncePer((everyMs): readonly ScheduleDefinition[] => {
   const often = { payload: { workMs: 400 }, run: sweepJob(nowhere) } as const;
@@ -152,6 +171,13 @@ const schedulesOf = oncePer((everyMs): readonly ScheduleDefinition[] => {
       payload: { workMs: 3_000 },
       run: flowOf(nowhere),
     }),
+    defineSchedule({
+      id: "asks",
+      every: "16s",
+      payload: { workMs: 1_500 },
+      run: asking(nowhere, { ...quick, run: work(nowhere) }),
+    }),
+    defineSchedule({ id: "follows", after: { schedule: "lined", within: `${followedWithinMs}ms` }, ...often }),
     defineSchedule({ id: "queued", every: "25s", overlap: "queue-one", ...often, payload: { workMs: 6_000 } }),
   ];
 });
@@ -176,7 +202,7 @@ const longJob = (world: Surroundings): Job<Payload> =>
   });
 const sweepJob = (world: Surroundings): Job<Payload> => defineJob({ id: "sweep", ...quick, run: work(world) });
 
-type Run = (payload: Payload, ctx: Context) => Promise<void>;
+type Run = Made["run"];
 
 function work(world: Surroundings): Run {
   return async (payload, ctx) => {
@@ -235,62 +261,6 @@ function slotted(world: Surroundings): Job<Payload>[] {
           await world.sleep(payload.workMs, signal);
         });
         if (!got.acquired) throw new RetryLater("another job has it", { after: "2s" });
-      },
-    }),
-  ];
-}
-
-const from = (ctx: Context): Pick<Payload, "parent" | "parentAttempt"> => ({
-  parent: ctx.jobId,
-  parentAttempt: ctx.attempt,
-});
-
-function families(world: Surroundings): Job<Payload>[] {
-  const child = defineJob({ id: "grandchild", ...quick, run: work(world) });
-  return [
-    child,
-    defineJob({
-      id: "parent",
-      ...quick,
-      run: async (payload, ctx) => {
-        for (let n = 0; n < 2; n += 1) await ctx.enqueue(child, { ...from(ctx), workMs: payload.workMs });
-        await world.sleep(payload.workMs, ctx.signal);
-      },
-    }),
-    defineJob({
-      id: "transfer",
-      ...quick,
-      run: async (payload, ctx) => {
-        await world.sleep(payload.workMs, ctx.signal);
-        await ctx.tx(async (tx) => {
-          await tx.query("insert into effect (job_id, attempt) values ($1, $2)", [ctx.jobId, ctx.attempt]);
-          await ctx.enqueue(child, { ...from(ctx), workMs: 50 });
-          await world.sleep(payload.workMs % 400, ctx.signal);
-        });
-      },
-    }),
-  ];
-}
-
-function broken(world: Surroundings): Job<Payload>[] {
-  return [
-    defineJob({
-      id: "poison",
-      ...quick,
-      run: async (payload, ctx) => {
-        await world.sleep(payload.workMs, ctx.signal);
-        if (ctx.attempt <= (payload.kills ?? 0)) await world.die();
-      },
-    }),
-    /** Ignores its signal: the worker leaves it behind, and the attempt's number fences what it writes. */
-    defineJob({
-      id: "slow",
-      ...quick,
-      timeout: "2s",
-      retry: { maxAttempts: 2, base: "1s" },
-      run: async (payload, ctx) => {
-        await world.sleep(ctx.failures === 0 ? payload.workMs * 4 : 100);
-        await world.target({ key: ctx.effectKey("call"), jobId: ctx.jobId, attempt: ctx.attempt });
       },
     }),
   ];

@@ -1,6 +1,14 @@
 import type { Evidence, JobFact } from "../invariants/evidence.ts";
-import { byKeySizes, childrenOf, concurrencyKeyOf, concurrencyKeys, transactionalKinds } from "./app.ts";
+import {
+  byKeySizes,
+  childrenOf,
+  concurrencyKeyOf,
+  concurrencyKeys,
+  followedWithinMs,
+  transactionalKinds,
+} from "./app.ts";
 import { flowRules } from "./flow-control.ts";
+import { waitMs } from "./signals.ts";
 import type { World } from "./world.ts";
 
 /** Whether everything that was asked for before `before` has come to an end. */
@@ -18,6 +26,8 @@ export async function gather(world: World, endedBefore: number): Promise<Evidenc
     ...world.record,
     ...facts,
     flow: { ...flowRules, ...world.record, keyOf: concurrencyKeyOf },
+    chains: [{ id: "follows", after: "lined", withinMs: followedWithinMs }],
+    signals: { ...world.record, waitMs },
     expectedTimes: expectedTimes(world, decidedUntil),
     caps: [
       { key: "cap:capped", size: 2, kinds: ["capped"] },

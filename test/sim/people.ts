@@ -9,12 +9,16 @@ import { enqueuedKinds, type Payload } from "./app.ts";
 import type { SimProcess } from "./process.ts";
 import type { World } from "./world.ts";
 
-/** Clients enqueue at random moments until `untilMs`; some repeat a key. */
-export function startClients(world: World, jobs: number, untilMs: number): void {
-  for (let n = 1; n <= jobs; n += 1) {
-    world.time.after(world.random.between(0, untilMs), () => {
-      const process = world.process(`client.${n}`, () => {});
-      void ask(world, process, n).then(
+/** Each acts once, at a random moment between these two. */
+export function startPeople(
+  world: World,
+  { name, count, fromMs, untilMs }: { name: string; count: number; fromMs: number; untilMs: number },
+  act: (world: World, process: SimProcess, n: number) => Promise<void>,
+): void {
+  for (let n = 1; n <= count; n += 1) {
+    world.time.after(world.random.between(fromMs, untilMs), () => {
+      const process = world.process(`${name}.${n}`, () => {});
+      void act(world, process, n).then(
         () => process.kill("done"),
         (error: unknown) => process.kill(String(error)),
       );
@@ -23,7 +27,7 @@ export function startClients(world: World, jobs: number, untilMs: number): void 
 }
 
 /** One client asks once, for one job or for some of one kind; of a debounced kind again and again. */
-async function ask(world: World, process: SimProcess, n: number): Promise<void> {
+export async function ask(world: World, process: SimProcess, n: number): Promise<void> {
   const kind = world.random.pick(enqueuedKinds);
   for (let call = 0; call < (kind === "burst" ? 4 : 1); call += 1) {
     if (call > 0) await process.clock.sleep(700);
@@ -69,19 +73,7 @@ function itemOf(
 }
 
 /** A person cancels and retries jobs. */
-export function startOperator(world: World, actions: number, untilMs: number): void {
-  for (let n = 1; n <= actions; n += 1) {
-    world.time.after(world.random.between(2_000, untilMs), () => {
-      const process = world.process(`operator.${n}`, () => {});
-      void interfere(world, process).then(
-        () => process.kill("done"),
-        (error: unknown) => process.kill(String(error)),
-      );
-    });
-  }
-}
-
-async function interfere(world: World, process: SimProcess): Promise<void> {
+export async function interfere(world: World, process: SimProcess): Promise<void> {
   const { ports, app } = world.inside(process);
   const newest = await world.wire.call(process, "jobs", () => world.server.newestJobs(50));
   const some = world.random.shuffled(newest).slice(0, 3);

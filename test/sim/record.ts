@@ -1,4 +1,5 @@
 import type { FlowFacts } from "../invariants/flow-control.ts";
+import type { Seen, Sent } from "../invariants/signaled.ts";
 import type { DeadLetter, Effect, Enqueue, FencedWrite, LockFact, WorkerFact } from "../invariants/evidence.ts";
 
 export interface Era {
@@ -19,6 +20,8 @@ export interface Record {
   readonly effects: Effect[];
   readonly calls: FlowFacts["calls"][number][];
   readonly moves: FlowFacts["moves"][number][];
+  readonly sent: Sent[];
+  readonly seen: Seen[];
   /** The lease of each claim, by job and attempt. */
   readonly leases: Map<string, number>;
   /** Which period was in force since when, by schedule. */
@@ -35,6 +38,8 @@ export const emptyRecord = (): Record => ({
   effects: [],
   calls: [],
   moves: [],
+  sent: [],
+  seen: [],
   leases: new Map(),
   eras: new Map(),
 });

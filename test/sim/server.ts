@@ -49,6 +49,7 @@ export function noteEras(server: Pick<SimServer, "scheduleFound">, record: Recor
   return async (specs, options) => {
     await install(specs, options);
     for (const spec of specs) {
+      if (spec.expression.form === "after") continue;
       const everyMs = spec.expression.form === "every" ? spec.expression.everyMs : 60_000;
       const eras = record.eras.get(spec.id) ?? [];
       if (eras.at(-1)?.everyMs === everyMs) continue;

@@ -67,7 +67,7 @@ describe("planted bugs", () => {
 });
 
 /** Few runs have more messages than the rate lets through in a window, or many retries at once. */
-const firstSeeds: Readonly<Record<string, number>> = { "rate-without-window": 48, "retries-without-budget": 20 };
+const firstSeeds: Readonly<Record<string, number>> = { "rate-without-window": 48, "retries-without-budget": 70 };
 
 async function firstBroken(name: string): ReturnType<typeof simulate> {
   const first = firstSeeds[name] ?? 1;

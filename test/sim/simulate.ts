@@ -4,8 +4,9 @@ import type { Violation } from "../invariants/evidence.ts";
 import { gather, isAtRest } from "./gather.ts";
 import { keepDrain, keepWorker, wakeSchedulers } from "./hosts.ts";
 import { damageLocks } from "./locks.ts";
-import { deploy, startClients, startOperator } from "./people.ts";
+import { ask, deploy, interfere, startPeople } from "./people.ts";
 import { calmQueue } from "./queue.ts";
+import { send } from "./signals.ts";
 import { restMsMax, World, type Planted } from "./world.ts";
 import type { Layer } from "./store.ts";
 import type { OpenServer } from "./server.ts";
@@ -77,8 +78,10 @@ async function begin(world: World, faultyMs: number): Promise<void> {
   }
   for (const lane of ["default", "mail"]) keepDrain(world, lane);
   for (let n = 1; n <= random.between(2, 3); n += 1) wakeSchedulers(world, `scheduler-${n}`);
-  startClients(world, random.between(8, 26), faultyMs);
-  startOperator(world, random.between(0, 5), faultyMs);
+  const untilMs = faultyMs;
+  startPeople(world, { name: "client", count: random.between(8, 26), fromMs: 0, untilMs }, ask);
+  startPeople(world, { name: "operator", count: random.between(0, 5), fromMs: 2_000, untilMs }, interfere);
+  startPeople(world, { name: "sender", count: random.between(4, 20), fromMs: 2_000, untilMs }, send);
   interruptions(world, faultyMs);
 }
 

@@ -170,6 +170,7 @@ export class World {
           this.record.effects.push(effect);
         }),
       batch: (jobs) => this.wire.call(process, "target", async () => void this.record.calls.push(jobs)),
+      see: (seen) => this.wire.call(process, "target", async () => void this.record.seen.push(seen)),
       isDown: () => this.isFaulty,
       die: async () => {
         if (!this.isFaulty) return;

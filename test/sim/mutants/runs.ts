@@ -73,6 +73,20 @@ export const runMutants: readonly Mutant[] = [
     })),
   },
   {
+    name: "later-signal-replaces",
+    bug: "a signal takes the place of the one that a waiting task has",
+    without: [],
+    planted: inStore((base) => ({
+      signal: (id, name, given) => {
+        place(base, (t) => {
+          const row = t.inRun(Number(id)).find(({ task }) => task === name);
+          if (row !== undefined) t.jobs.set(row.id, { ...row, signaledAt: null });
+        });
+        return base.signal(id, name, given);
+      },
+    })),
+  },
+  {
     name: "closed-by-what-runs",
     bug: "a run closes when none of its jobs runs or has a message out, whatever still waits",
     without: [],

@@ -60,6 +60,18 @@ export const schedulerMutants: readonly Mutant[] = [
       },
     })),
   },
+  {
+    name: "chain-passes-what-is-open",
+    bug: "a tick decides the times of a chain whose leader has ended, and passes those that are still open",
+    without: [],
+    planted: inStore((base) => ({
+      chains: async (options) => {
+        const { now, chains } = await base.chains(options);
+        const ended = chains.map((page) => ({ ...page, times: page.times.filter(({ result }) => result !== "open") }));
+        return { now, chains: ended };
+      },
+    })),
+  },
 ];
 
 function withoutFence(base: ReferenceStore): Partial<Store> {
