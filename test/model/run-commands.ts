@@ -19,7 +19,7 @@ interface TaskDraft {
   readonly after: number;
   readonly join: NewTask["join"];
   readonly hasCondition: boolean;
-  readonly wait: NewTask["wait"];
+  readonly wait: Exclude<NewTask["wait"], undefined>;
 }
 
 const task: Arbitrary<TaskDraft> = tuple(
@@ -200,11 +200,15 @@ const cancelRun = pick.map((chosen) =>
   }),
 );
 
-const signal = tuple(pick, nat(4), constantFrom({ by: "ada" }, { by: "bob" })).map(([chosen, place, payload]) =>
-  step(`${payload.by} signals task ${place} of run ${chosen}`, async (pair) => {
-    const run = pair.run(chosen);
+const signal = tuple(pick, constantFrom("ada", "bob"), constantFrom(true, true, false)).map(([chosen, by, isAsked]) =>
+  step(`${by} signals ${isAsked ? "what waits" : "any task"} near job ${chosen}`, async (pair) => {
+    const rows = pair.jobs.flatMap(({ oracle }) => pair.oracle.tables.jobs.get(Number(oracle)) ?? []);
+    const some = rows.filter(({ task, wait }) => (isAsked ? wait?.forSignal === true : task !== null));
+    const row = some[chosen % Math.max(1, some.length)];
+    const run = pair.runs.find(({ oracle }) => Number(oracle) === row?.runId);
     if (run === undefined) return;
-    await pair.both((store, _id, side) => store.signal(run[side], `t${place}`, { payload, caller: payload.by }));
+    const sent = { payload: { by }, caller: by };
+    await pair.both((store, _id, side) => store.signal(run[side], row?.task ?? "", sent));
   }),
 );
 
@@ -254,7 +258,6 @@ export const runSteps: readonly Arbitrary<Step>[] = [
   claimWhere,
   claimWhere,
   skip,
-  signal,
   signal,
   resolve,
   resolve,

@@ -3,6 +3,7 @@ import type { PlannedSchedule, ScheduleSpec } from "../../src/machine/schedule.t
 import { aJob, minute, dispatchWindowMs } from "../contract/store/fixture.ts";
 import { aSpec, occurrenceAt } from "../contract/store/schedule-fixture.ts";
 import type { Pair } from "./pair.ts";
+import type { TestStore } from "../support/looks.ts";
 import { movedRows, passStep, step, type Step } from "./step.ts";
 
 /** One of code and one of people. */
@@ -100,6 +101,37 @@ const backfill = tuple(scheduleId, array(integer({ min: 1, max: 4 }), { minLengt
     }),
 );
 
+const chain = { form: "after", schedule: "every-minute", withinMs: 2 * minute, on: "success" } as const;
+
+/** Another minute of the leader, and what a tick reads of its chain, with rows for all of it. */
+const follow = tuple(constantFrom(1, 100), constantFrom("PLANNED", "SKIPPED")).map(([timesMax, outcome]) =>
+  step(`follow ${timesMax} times, the last of them ${outcome}`, async (pair) => {
+    await pair.both((store) => store.installSchedules([aSpec()], { apps: ["capsule"] }));
+    await pair.both((store) => store.createSchedule(aSpec({ id: "by-people", app: "people", expression: chain })));
+    const none = { decidedUntil: await pair.oracle.now(), nextAt: null, occurrences: [], carry: null };
+    const chained = { scheduleId: "by-people", version: await versionOf(pair, "by-people", 0), ...none };
+    await pair.both((store) => store.plan([chained]));
+    await pair.advance(minute);
+    const decidedUntil = Math.floor((await pair.oracle.now()) / minute) * minute;
+    const job = aJob({ kind: "sweep", dueAt: decidedUntil, payload: pair.mark() });
+    const left = outcome === "SKIPPED" ? { outcome, reason: "misfire", job: null } : {};
+    const scheduleId = "every-minute";
+    const leader = { scheduleId, version: await versionOf(pair, scheduleId, 0), decidedUntil, carry: null };
+    const own = [occurrenceAt(decidedUntil, { job, ...left })];
+    await pair.both((store) => store.plan([{ ...leader, nextAt: decidedUntil + minute, occurrences: own }]));
+    const read = async (store: TestStore) => (await store.chains({ ids: ["by-people"], timesMax })).chains;
+    await pair.both(async (store) => (await read(store)).map(({ row: { spec }, ...page }) => ({ ...page, spec })));
+    for (const { row, times, until } of await read(pair.oracle)) {
+      const occurrences = times.map(({ nominalAt }) =>
+        occurrenceAt(nominalAt, { job: aJob({ kind: "sweep", payload: pair.mark() }) }),
+      );
+      const { id, version } = row;
+      const planned = { scheduleId: id, version, decidedUntil: until, nextAt: null, occurrences, carry: null };
+      await pair.both((store) => store.plan([planned]));
+    }
+  }),
+);
+
 const decide = constant(
   passStep("decide what was written ahead, and cancel what removals left", (pair) =>
     pair.both(async (store) => ({
@@ -134,6 +166,7 @@ export const scheduleSteps: readonly Arbitrary<Step>[] = [
   plan,
   plan,
   backfill,
+  follow,
   decide,
   due,
   facts,
