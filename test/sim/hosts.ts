@@ -24,7 +24,7 @@ export function keepWorker(world: World, lane: string, name: string): void {
 async function runWorker(world: World, process: SimProcess, lane: string): Promise<void> {
   const { ports, app } = world.inside(process, { runsHandlers: true });
   const options = { worker: process.name, lane, stage: "sim" };
-  const worker = world.planted.worker(createWorker(ports, app.registry, options));
+  const worker = world.planted.worker(createWorker(ports, app.registry, options), world);
   const stop = new AbortController();
   world.onTerm(process, () => {
     stop.abort();

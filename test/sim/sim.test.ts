@@ -55,6 +55,7 @@ describe("planted bugs", () => {
     "rescue-without-lease",
     "claim-before-due",
     "wall-clock-lease",
+    "message-returned-to-wait",
     ...flowMutants.map(({ name }) => name),
   ])("%s is found at once", async (name) => {
     const { violations } = await firstBroken(name);

@@ -21,7 +21,7 @@ export interface Planted {
   store(base: ReferenceStore, world: World): Store;
   locks(base: MemoryLockStore, world: World, process: SimProcess): LockStore;
   queue(process: Ports["queue"]): Ports["queue"];
-  worker(worker: Worker): Worker;
+  worker(worker: Worker, world: World): Worker;
   /** Messages are acknowledged when they are received. */
   readonly ackFirst: boolean;
 }

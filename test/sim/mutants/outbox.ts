@@ -1,6 +1,8 @@
+import { deliveryLimits } from "../../../src/machine/delivery-limits.ts";
 import type { OutboxBatch } from "../../../src/machine/outbox.ts";
 import type { Store } from "../../../src/machine/store.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
+import type { World } from "../world.ts";
 import { inStore, place, type Mutant } from "./mutant.ts";
 
 /** Bugs on the way from a committed row to its message and back. */
@@ -55,11 +57,31 @@ export const outboxMutants: readonly Mutant[] = [
     name: "message-returned-to-wait",
     bug: "a message that came early is given back instead of being sent again",
     without: [],
-    planted: inStore((base) => ({
-      peek: async (ids) => (await base.peek(ids)).map((row) => ({ ...row, dueInMs: Math.min(0, row.dueInMs) })),
-    })),
+    planted: {
+      store: (base, world) => {
+        stores.set(world, base);
+        return base;
+      },
+      worker: (worker, world) => ({
+        ...worker,
+        handle: async (records, options) => {
+          const early = records.filter(({ body }) => isEarly(world, body));
+          const rest = records.filter((record) => !early.includes(record));
+          const { failed } = rest.length === 0 ? { failed: [] } : await worker.handle(rest, options);
+          return { failed: [...failed, ...early.map(({ messageId }) => messageId)] };
+        },
+      }),
+    },
   },
 ];
+
+const stores = new WeakMap<World, ReferenceStore>();
+
+function isEarly(world: World, body: string): boolean {
+  const { jobId } = JSON.parse(body) as { jobId: string };
+  const row = stores.get(world)?.tables.jobs.get(Number(jobId));
+  return row?.state === "QUEUED" && row.dueAt > world.now() + deliveryLimits.earlyMessageWaitMsMax;
+}
 
 function confirmAtOnce(base: ReferenceStore): Partial<Store> {
   const confirmed = async <T>(result: T, outbox: readonly OutboxBatch[]): Promise<T> => {
