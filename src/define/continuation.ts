@@ -52,7 +52,7 @@ export function continuationFrom<N, From>(
       problems.add("on", options.on, "has no `then`", "name the job that follows, or write onSettled");
     return { continuation: null, makes: [] };
   }
-  const next = then === undefined ? null : definitionOf(then);
+  const next = then === undefined ? null : definitionOf(then, `job "${id}": then`);
   if (next !== null && thenPayload === undefined && next.schema !== null)
     problems.add("thenPayload", thenPayload, `is what "${next.id}" takes as its payload`, "make it from the summary");
   const retry = { maxAttempts: contractLimits.starterAttemptsDefault, cap: "1m" } as const;

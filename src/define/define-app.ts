@@ -28,7 +28,9 @@ export function defineApp(options: AppOptions): AppDefinition {
   checkId(problems, "name", options.name);
   const schedules = options.schedules ?? [];
   const limits = limitsOfApp(options.limits ?? [], problems);
-  const jobs = new Set<JobDefinition>((options.jobs ?? []).map(definitionOf));
+  const jobs = new Set<JobDefinition>(
+    (options.jobs ?? []).map((each, at) => definitionOf(each, `app "${options.name}": jobs[${at}]`)),
+  );
   for (const schedule of schedules) jobs.add(schedule.job);
   // The loop also visits jobs that are added during it, so made jobs bring theirs.
   for (const job of jobs) for (const made of job.makes ?? []) jobs.add(made);

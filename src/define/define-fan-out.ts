@@ -61,7 +61,7 @@ export function defineFanOut<R, I, N = void>(options: FanOutOptions<R, I, N>): J
     max: contractLimits.materializeBeforeMsMax,
     fallback: 0,
   });
-  const each = definitionOf(options.each);
+  const each = definitionOf(options.each, `fan-out "${options.id}": each`);
   const { ends, makes } = rowsEndFrom(problems, options);
   const { stillWanted } = options;
   // Row types exist only in the public signature.

@@ -177,10 +177,15 @@ export const jobWith = <I>(
   more: Required<Pick<JobDefinition, "makes">> & Partial<Pick<JobDefinition, "check">>,
 ): Job<I> => jobOf({ ...base, ...more, problems: [...base.problems, ...found] });
 
-/** The plain data behind a job. @throws TypeError for an object that no `define` function made. */
-export function definitionOf(job: { readonly id: string; readonly [definitionKey]?: JobDefinition }): JobDefinition {
-  const definition = job[definitionKey];
+/** The plain data behind a job. @param field that names it. @throws TypeError for what no `define` function made. */
+export function definitionOf(
+  job: { readonly id: string; readonly [definitionKey]?: JobDefinition },
+  field = "it",
+): JobDefinition {
+  // From JavaScript it may be missing.
+  const definition = (job as typeof job | undefined)?.[definitionKey];
   if (definition !== undefined) return definition;
+  if (typeof job?.id !== "string") throw new TypeError(`${field} must be a job: make it with defineJob`);
   const hint = "if it was, another version of belfry made it: npm ls belfry";
   throw new TypeError(`"${job.id}" is not a job: make it with defineJob (${hint})`);
 }

@@ -97,7 +97,7 @@ export function defineSchedule<I, Given extends PropertyKey = "payload" | "timez
 ): ScheduleDefinition {
   const problems = new ProblemList(`schedule "${options.id}"`);
   checkId(problems, "id", options.id);
-  const job = definitionOf(options.run as Job<I>);
+  const job = definitionOf(options.run as Job<I>, `schedule "${options.id}": run`);
   const plain: PlainOptions = options;
   const fixed = fixedPayload(plain.payload, job, problems);
   const { specFor, notes } = specMaker(plain, job, fixed, problems);

@@ -45,7 +45,7 @@ export function defineSweep<R, I, N = void>(options: SweepOptions<R, I, N>): Job
   const late = { min: 1, max: contractLimits.delayMsMax, fallback: contractLimits.delayMsMax };
   const maxLatenessMs = readDuration(problems, "maxLateness", options.maxLateness, late);
   const { ends, makes } = endsOf(problems, options);
-  const each = definitionOf(options.each);
+  const each = definitionOf(options.each, `sweep "${options.id}": each`);
   // Row types exist only in the public signature.
   const base = definitionFrom(
     { timeout: "14m", ...limitsOf(options), id: options.id },

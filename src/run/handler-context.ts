@@ -145,7 +145,7 @@ async function enqueueChild<I>(
     );
   }
   const ordinal = scope.ordinal++;
-  const definition = definitionOf(child);
+  const definition = definitionOf(child, "the first argument");
   const trace = scope.worker.ports.tracing?.parent() ?? scope.job.trace;
   const { key, delay, dueAt } = options;
   const delayMs = delay === undefined ? undefined : durationMs("ctx.enqueue: delay", delay);

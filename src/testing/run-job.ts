@@ -45,7 +45,7 @@ export interface JobRun {
 
 /** Runs one handler alone, without a database. @throws InvalidPayload when the payload does not fit its schema. @beta */
 export async function runJob<I>(job: Job<I>, payload: I, options: RunJobOptions = {}): Promise<JobRun> {
-  const definition = definitionOf(job);
+  const definition = definitionOf(job, "the first argument");
   const checked = await definition.check(payload);
   if (!checked.ok) throw new InvalidPayload(definition.id, checked.issues);
   const logs: LogLine[] = [];

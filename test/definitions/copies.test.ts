@@ -44,6 +44,8 @@ test("a class that extends one of them differs from it", () => {
 
 test("what no copy made is refused with what to look at", () => {
   expect(() => definitionOf({ id: "plain" })).toThrow(/"plain" is not a job: make it with defineJob.*npm ls belfry/s);
+  const misspelt = { id: "nightly", every: "1m", job: "beat" } as unknown as Parameters<typeof one.defineSchedule>[0];
+  expect(() => one.defineSchedule(misspelt)).toThrow('schedule "nightly": run must be a job: make it with defineJob');
 });
 
 test("an app of a version that works in another way is refused with what to look at", async () => {
