@@ -26,7 +26,7 @@ const worker = createWorker(runtime.ports, runtime.registry, {
   worker: id,
   lane,
   stage: config.stage.name,
-  gate: createLaneGate({ lane, clock: runtime.ports.clock, store: runtime.ports.store }),
+  gate: createLaneGate({ ...runtime.ports, registry: runtime.registry, lane }),
 });
 
 /** Lambda names its log group; elsewhere there is none. */

@@ -83,8 +83,8 @@ export interface StateGate extends Explainable<
 }
 
 /**
- * Closes lanes: it looks at l, a row of `belfry.lane`. A worker looks once a second, and holds what arrives in a closed lane under
- * the lane's key; the upkeep releases it when no gate closes the lane any more.
+ * Closes lanes and kinds: it looks at l, a row of `belfry.lane`. A worker looks once a second, and holds what arrives of a closed one
+ * under its name; the upkeep releases it when no gate closes that any more.
  */
 export interface ClosingGate extends Explainable<RefusalByRow> {
   readonly form: "lane";

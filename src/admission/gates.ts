@@ -7,6 +7,7 @@ import { circuitGate } from "./circuit.ts";
 import { conditionGate } from "./condition.ts";
 import { expiryGate } from "./expiry.ts";
 import type { AdmissionGate, ClosingGate, ReasonWords, StateGate, Wait, WaitingView } from "./gate.ts";
+import { kindName } from "../machine/lane-store.ts";
 import { lanePauseGate } from "./lane-pause.ts";
 import { lockGate } from "./lock.ts";
 import { overlapGate } from "./overlap.ts";
@@ -73,6 +74,10 @@ const verdictOf = (of: readonly Pick<StateGate | ClosingGate, "refuses">[]): str
 export const stateVerdict = verdictOf(stateGates);
 /** Why lane l is closed, or null. */
 export const laneVerdict = verdictOf(laneGates);
+/** The row l that closes job j, of its lane before that of its kind: those columns, and why as `refusal`. */
+export const closedOf = (columns: string): string => `
+  select ${columns}, ${laneVerdict} as refusal from belfry.lane l
+  where l.name in (j.lane, '${kindName("")}' || j.kind) and ${laneVerdict} is not null order by l.name <> j.lane limit 1`;
 
 const cancels = stateGates
   .flatMap(({ refuses }) => Object.entries(refuses))

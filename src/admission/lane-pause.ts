@@ -1,4 +1,5 @@
 import { reasons } from "../machine/reasons.ts";
+import { kindName } from "../machine/lane-store.ts";
 import { pausePieces } from "../machine/pause.ts";
 import { piece } from "../machine/wait-texts.ts";
 import type { ClosingGate } from "./gate.ts";
@@ -11,10 +12,15 @@ export const lanePauseGate = {
   },
   waits: {
     cause: "lane-paused",
-    why: ({ job, facts: { lanePause: pause } }) =>
+    why: ({ job: { kind, lane }, facts: { closedName: name, lanePause: pause } }) =>
       pause && {
-        pieces: [piece("lanePaused", { lane: job.lane, by: pause.by }), ...pausePieces(pause)],
-        advice: `resume the lane: belfry lanes resume ${job.lane}`,
+        pieces: [
+          name === kindName(kind)
+            ? piece("kindPaused", { kind, by: pause.by })
+            : piece("lanePaused", { lane, by: pause.by }),
+          ...pausePieces(pause),
+        ],
+        advice: `resume it: belfry lanes resume ${name ?? lane}`,
         until: pause.until,
       },
   },

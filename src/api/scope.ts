@@ -1,6 +1,7 @@
 import type { Registry } from "../define/definition.ts";
 import type { Scope } from "../define/scope.ts";
 import type { JobId } from "../machine/job.ts";
+import { kindOf } from "../machine/lane-store.ts";
 import { readRun } from "../insight/runs.ts";
 import { readRecords } from "../insight/job.ts";
 import type { JobSearch } from "../insight/search.ts";
@@ -28,6 +29,8 @@ export function boundsOf({ apps, jobs }: Pick<Registry, "apps" | "jobs">, scope:
     kinds,
     search: { kinds: [...kinds] },
     hasLane(name) {
+      const kind = kindOf(name);
+      if (kind !== null) return kinds.has(kind);
       const own = [...jobs.values()].filter(({ lane }) => lane === name);
       return scope.lanes?.includes(name) === true || (own.length > 0 && own.every(({ id }) => kinds.has(id)));
     },

@@ -43,7 +43,8 @@ export type { Concurrency, ConcurrencyByKey, ConcurrencyInAll } from "../define/
 export type { CircuitOptions } from "../define/circuit.ts";
 export type { Batching } from "../define/batch.ts";
 export type { Debounce } from "../define/debounce.ts";
-export type { Blackout, LaneDefinition } from "../define/lane.ts";
+export type { Blackout } from "../define/blackout.ts";
+export type { LaneDefinition } from "../define/lane.ts";
 export type { Limit, LimitOptions, LimitUse } from "../define/limit.ts";
 export type { RateOptions } from "../define/rate.ts";
 export type { Fairness, Sharing } from "../define/turn.ts";

@@ -4,6 +4,7 @@ import { openRuntime } from "./runtime.ts";
 import { keepWhileStopped } from "./debugged.ts";
 import { workerPrefix } from "./worker-process.ts";
 import type { JobId } from "../machine/job.ts";
+import { kindName } from "../machine/lane-store.ts";
 import type { OutMessage } from "../machine/outbox.ts";
 import type { Log, Ports, Queue } from "../machine/ports.ts";
 import { dayMs } from "../machine/units.ts";
@@ -16,6 +17,7 @@ import { ownProject } from "../stage/project.ts";
 
 interface RunHere {
   readonly id: string;
+  readonly kind: string;
   readonly lane: string;
   /** Of the local system's processes. */
   readonly env: Readonly<Record<string, string>>;
@@ -26,8 +28,9 @@ interface RunHere {
  * One attempt of a job in this process, claimed as any worker claims it; one that waits for its time is made due. @returns
  * whether this process has claimed it.
  */
-export async function runHere({ id: given, lane, env, note }: RunHere): Promise<boolean> {
-  const id = given as JobId;
+export async function runHere(given: RunHere): Promise<boolean> {
+  const { lane, env, note } = given;
+  const id = given.id as JobId;
   Object.assign(process.env, env);
   // The answer alone stands on stdout.
   globalThis.console = new Console(process.stderr, process.stderr);
@@ -40,9 +43,9 @@ export async function runHere({ id: given, lane, env, note }: RunHere): Promise<
     keepWhileStopped(config.databaseUrl, name);
     // What a process on AWS writes to stdout would stand in the answer.
     const ports: Ports = { ...runtime.ports, log: logTo(note), metrics: { add() {}, flush() {} } };
-    const message = await messageOf(ports, id, lane);
+    const message = await messageOf(ports, id, given);
     if (message === null) return false;
-    const gate = createLaneGate({ lane, clock: ports.clock, store: ports.store });
+    const gate = createLaneGate({ ...ports, registry: runtime.registry, lane });
     const worker = createWorker(ports, runtime.registry, { worker: name, lane, stage: config.stage.name, gate });
     const records = [{ messageId: "local", body: encodeMessage(message) }];
     await worker.handle(records, { remainingMs: () => dayMs });
@@ -56,11 +59,11 @@ export async function runHere({ id: given, lane, env, note }: RunHere): Promise<
 async function messageOf(
   ports: Ports,
   id: JobId,
-  lane: string,
+  { lane, kind }: RunHere,
 ): Promise<Pick<OutMessage, "jobId" | "generation" | "trace"> | null> {
   const [job] = await ports.store.peek([id]);
   // Before it is made due: a refusal that is known changes nothing.
-  if (job === undefined || (await ports.store.isPaused(lane))) return null;
+  if (job === undefined || (await ports.store.closed([lane, kindName(kind)])).length > 0) return null;
   if (job.state === "QUEUED") return { jobId: id, generation: job.generation, trace: "" };
   const { aftermath } = await ports.store.runNow([id], { caller: "belfry jobs run" });
   const kept: OutMessage[] = [];

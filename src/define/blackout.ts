@@ -1,15 +1,34 @@
 import type { Instant } from "../machine/job.ts";
-import type { LaneBlackouts } from "../machine/lane-store.ts";
+import { kindName, type LaneBlackouts } from "../machine/lane-store.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { readTimeQuery } from "../calendar/asked-time.ts";
 import { dateOf, dayOf, dayRule } from "../calendar/days.ts";
 import { minuteText } from "../calendar/cron.ts";
 import { openZone, zoneProblem } from "../calendar/zone.ts";
 import { dayMs } from "../machine/units.ts";
-import type { AppDefinition } from "./definition.ts";
 import type { CalendarDefinition } from "./define-calendar.ts";
-import type { Blackout, LaneDefinition } from "./lane.ts";
 import type { ProblemList } from "./problem.ts";
+
+/** A part of the day, or whole days, in which no job of a lane or kind starts. */
+export interface Blackout {
+  /** The zone of its clock, like `Asia/Seoul`. */
+  readonly timezone: string;
+  /** `HH:MM`. Default `00:00`. A time that the clock skips is the moment of the jump; of one it shows twice, the first. */
+  readonly from?: string;
+  /** `HH:MM`, of the next day when it is not after `from`. Default `24:00`. Of a time that the clock shows twice, the second. */
+  readonly to?: string;
+  /** On which days it begins. Default: on each. */
+  readonly on?: CalendarDefinition;
+}
+
+interface Closable {
+  readonly blackouts?: readonly Blackout[] | undefined;
+}
+
+interface ClosableApp {
+  readonly jobs: readonly (Closable & { readonly id: string; readonly lane: string })[];
+  readonly lanes: Readonly<Record<string, Closable>>;
+}
 
 type Window = LaneBlackouts["windows"][number];
 
@@ -17,7 +36,7 @@ const wholeDay = { from: "00:00", to: "24:00" } as const;
 const fields = ["timezone", "from", "to", "on"];
 const timeOfDay = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
-export function checkBlackouts({ blackouts }: LaneDefinition, problems: ProblemList): void {
+export function checkBlackouts({ blackouts }: Closable, problems: ProblemList): void {
   if (blackouts === undefined) return;
   const max = contractLimits.blackoutsMax;
   if (!Array.isArray(blackouts) || blackouts.length > max)
@@ -26,7 +45,7 @@ export function checkBlackouts({ blackouts }: LaneDefinition, problems: ProblemL
   for (const [at, given] of blackouts.entries()) checkOne(`blackouts[${at}]`, Object(given) as Blackout, problems);
   if (problems.found.length > before || !closeForGood(blackouts)) return;
   const value = blackouts.map(({ from = wholeDay.from, to = wholeDay.to }) => `${from} to ${to}`).join(", ");
-  problems.add("blackouts", value, "would close the lane for good", "add on, or another time");
+  problems.add("blackouts", value, "would close it for good", "add on, or another time");
 }
 
 function checkOne(field: string, given: Blackout, problems: ProblemList): void {
@@ -46,7 +65,7 @@ function checkOne(field: string, given: Blackout, problems: ProblemList): void {
 
 const aMonday = Date.UTC(2026, 5, 1);
 
-/** Whether they leave no moment of a week, so that its lane would start nothing any more. */
+/** Whether they leave no moment of a week, so that nothing would start any more. */
 function closeForGood(blackouts: readonly Blackout[]): boolean {
   const windows = blackouts.flatMap((each) => windowsOf(each, aMonday)).toSorted((a, b) => a.from - b.from);
   const until = windows.reduce(
@@ -56,13 +75,19 @@ function closeForGood(blackouts: readonly Blackout[]): boolean {
   return until >= aMonday + 7 * dayMs;
 }
 
-/** The windows of the next days of each lane that these apps name; none where it has no blackout. */
-export function blackoutsOf(apps: readonly AppDefinition[], now: Instant): readonly LaneBlackouts[] {
-  const named = apps.flatMap((app) => [...app.jobs.map(({ lane }) => lane), ...Object.keys(app.lanes)]);
-  return [...new Set(named)].toSorted().map((lane) => {
-    const given = apps.flatMap((app) => app.lanes[lane]?.blackouts ?? []);
-    return { lane, windows: given.flatMap((each) => windowsOf(each, now)) };
-  });
+/** The windows of the next days of each lane and kind that these apps name; none where it has no blackout. */
+export function blackoutsOf(apps: readonly ClosableApp[], now: Instant): readonly LaneBlackouts[] {
+  const named = apps.flatMap(({ jobs, lanes }) => [
+    ...jobs.map(({ lane }) => [lane, undefined] as const),
+    ...Object.entries(lanes).map(([lane, { blackouts }]) => [lane, blackouts] as const),
+    ...jobs.map(({ id, blackouts }) => [kindName(id), blackouts] as const),
+  ]);
+  return [...Map.groupBy(named, ([name]) => name)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([lane, given]) => ({
+      lane,
+      windows: given.flatMap(([, blackouts = []]) => blackouts.flatMap((each) => windowsOf(each, now))),
+    }));
 }
 
 /** Those that end after this moment and begin within `blackoutDaysAhead`, and behind them what one of them goes on in. */

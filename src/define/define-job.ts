@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { type Blackout, checkBlackouts } from "./blackout.ts";
 import { type Batching, withRule } from "./batch.ts";
 import type { BatchContext, BatchJob, BatchResult, Context, Job, SettledJob } from "./context.ts";
 import type { Duration } from "../calendar/duration.ts";
@@ -36,6 +37,8 @@ export interface JobLimits<P> extends Sharing<P> {
   readonly limits?: readonly LimitUse<P>[];
   /** When the jobs of this kind wait because what they call is down. Default: they go on, and use up their attempts. */
   readonly circuit?: CircuitOptions;
+  /** When none of its jobs starts; what runs goes on. Those that are due then wait, and start in their order afterwards. Default: never. */
+  readonly blackouts?: readonly Blackout[];
   /** The queue and workers it runs on: `default`, or a name in the `lanes` of its app. */
   readonly lane?: string;
   /** `fargate` runs each job in a task of its own: for hours, or for more memory than a function has. */
@@ -218,6 +221,7 @@ export function definitionFrom<S extends StandardSchemaV1>(
     );
   if (body.is === "task" && limits.rate !== null && limits.rate.key !== null)
     problems.add("rate.key", limits.rate.key.name, "is not for a task: it has no payload", "leave it out");
+  checkBlackouts(options, problems);
   const check: JobDefinition["check"] = (payload) => checkPayload(options.payload, payload);
   return {
     id: options.id,
@@ -265,6 +269,7 @@ function boundsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
     }),
     ...concurrencyFrom<P>(options.concurrency, problems),
     rate: rateFrom<P>(options.rate, problems),
+    blackouts: options.blackouts,
     circuit: circuitFrom(options.id, options.circuit, problems),
     lock: lockFrom(options, problems),
     limits: limitsFrom<P>(options.limits, problems),

@@ -17,6 +17,7 @@ import type { Moment } from "./moment.ts";
 import type { Query } from "./query.ts";
 import type { Routes } from "./routes.ts";
 import type { ScheduleSpec } from "../machine/schedule.ts";
+import type { Blackout } from "./blackout.ts";
 import type { LaneDefinition } from "./lane.ts";
 import type { ByStage } from "./stage.ts";
 
@@ -48,6 +49,8 @@ export interface JobDefinition {
   readonly concurrencyByKey: CapByKey | null;
   /** How many of this kind start in a time, exact; null is no rate. */
   readonly rate: Rate | null;
+  /** When none of its jobs starts. */
+  readonly blackouts?: readonly Blackout[] | undefined;
   /** Null: its jobs do not wait while what they call is down. */
   readonly circuit: CircuitRule | null;
   readonly lock: { readonly name: string } | null;

@@ -1,5 +1,5 @@
 import type { Duration } from "../calendar/duration.ts";
-import type { CalendarDefinition } from "./define-calendar.ts";
+import type { Blackout } from "./blackout.ts";
 import type { ByStage } from "./stage.ts";
 
 /** Settings of one lane. Defaults come from `topology.ts`. */
@@ -16,16 +16,4 @@ export interface LaneDefinition {
   readonly aging?: Duration;
   /** When none of its jobs starts; what runs goes on. Jobs that are due then wait, and start in their order afterwards. */
   readonly blackouts?: readonly Blackout[];
-}
-
-/** A part of the day, or whole days, in which no job of a lane starts. */
-export interface Blackout {
-  /** The zone of its clock, like `Asia/Seoul`. */
-  readonly timezone: string;
-  /** `HH:MM`. Default `00:00`. A time that the clock skips is the moment of the jump; of one it shows twice, the first. */
-  readonly from?: string;
-  /** `HH:MM`, of the next day when it is not after `from`. Default `24:00`. Of a time that the clock shows twice, the second. */
-  readonly to?: string;
-  /** On which days it begins. Default: on each. */
-  readonly on?: CalendarDefinition;
 }

@@ -12,7 +12,7 @@ export const blackoutShape = {
   nextBlackoutAt: maybeTime.describe("When its next blackout begins, as far as they are written: some days ahead."),
 };
 
-/** Lanes that were ever paused or have blackouts, by name. Locks nothing. */
+/** Lanes and kinds that were ever paused or have blackouts, by name. Locks nothing. */
 export const readLanes = sqlQuery("lanes", {
   params: () => [insightLimits.slotGroupsShownMax],
   row: z.object({ name: z.string(), ...pauseShape, ...blackoutShape }),

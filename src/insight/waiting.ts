@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { blackoutEnd } from "../admission/blackout.ts";
 import { circuitKey } from "../admission/circuit.ts";
-import { laneVerdict } from "../admission/gates.ts";
+import { closedOf } from "../admission/gates.ts";
 import { isBefore } from "../admission/order.ts";
 import type { JobId } from "../machine/job.ts";
 import { pauseValue } from "../machine/pause.ts";
@@ -29,6 +29,7 @@ export const readWaiting = sqlQuery("waiting", {
     redrivesReadMax,
   ],
   row: z.object({
+    closedName: z.string().nullable(),
     laneRefusal: z.string().nullable(),
     lanePause: pause,
     blackoutUntil: z.number().nullable(),
@@ -61,7 +62,7 @@ export const readWaiting = sqlQuery("waiting", {
 with leases as materialized (
   select lane, job_ids from belfry.lease order by until desc limit $5::int
 )
-select l.refusal as "laneRefusal", l.pause as "lanePause", l.blackout as "blackoutUntil",
+select l.name as "closedName", l.refusal as "laneRefusal", l.pause as "lanePause", l.blackout as "blackoutUntil",
   (
     select jsonb_build_object('name', c.name, 'ended', c.ended, 'failed', c.failed, 'code', c.code, 'until', belfry.ms(c.open_until),
       'probe', c.probe_id::text)
@@ -127,8 +128,6 @@ select l.refusal as "laneRefusal", l.pause as "lanePause", l.blackout as "blacko
   (select h.reason from belfry.history h where h.job_id = j.id order by h.id desc limit 1) as "lastReason",
   belfry.ms(belfry.now()) as now
 from belfry.job j
-left join lateral (
-  select ${pauseValue} as pause, ${laneVerdict} as refusal, belfry.ms(${blackoutEnd}) as blackout from belfry.lane l where name = j.lane
-) l on true
+left join lateral (${closedOf(`l.name, ${pauseValue} as pause, belfry.ms(${blackoutEnd}) as blackout`)}) l on true
 left join lateral (select ${pauseValue} as pause, enabled from belfry.schedule where id = j.schedule_id) s on true
 where j.id = $1::bigint`);

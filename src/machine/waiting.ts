@@ -40,10 +40,12 @@ export interface Redrive {
 
 /** What else decides when a job runs. */
 export interface WaitingFacts {
-  /** The reason of the gate that closes its lane; null: it is open. */
+  /** Its lane, or else its kind by `kindName`, which a gate closes; null: both are open. */
+  readonly closedName: string | null;
+  /** The reason of that gate. */
   readonly laneRefusal: string | null;
   readonly lanePause: Pause | null;
-  /** The end of the blackout that its lane is in; null: it is in none. */
+  /** The end of the blackout that it is in; null: it is in none. */
   readonly blackoutUntil: Instant | null;
   readonly circuit: HoldingCircuit | null;
   readonly schedule: { readonly pause: Pause | null; readonly enabled: boolean } | null;

@@ -9,7 +9,7 @@ import { isLockTimeout } from "./failure.ts";
 import { aftermathOf, newest, newestColumns } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { claimFull, type ClaimedRow, claimPlain, lookAt, makeSlots, type PlainClaims } from "./sql/claim.ts";
-import { holdPaused, readPause } from "./sql/lane.ts";
+import { holdClosed, readClosed } from "./sql/lane.ts";
 import { extendLease, renewLeases, takeOverLease } from "./sql/lease.ts";
 import { columns, type Statement } from "./statement.ts";
 import { readInRuns } from "./sql/read.ts";
@@ -22,11 +22,11 @@ interface ClaimOptions {
 
 export function claimStore(session: Session) {
   return {
-    async isPaused(lane) {
-      return (await session.run(readPause, [lane]))[0]?.paused ?? false;
+    async closed(names) {
+      return (await session.run(readClosed, [names]))[0]?.names ?? [];
     },
-    async holdPaused(messages) {
-      return (await session.run(holdPaused, newestColumns(messages))).map(({ id }) => id as JobId);
+    async holdClosed(messages) {
+      return (await session.run(holdClosed, newestColumns(messages))).map(({ id }) => id as JobId);
     },
     claim: (messages, options) => claim(session, messages, options),
     peek: async (ids) => (ids.length === 0 ? [] : await session.run(lookAt, [ids])),

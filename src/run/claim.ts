@@ -4,7 +4,8 @@ import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { evaluateConditions } from "./conditions.ts";
 import type { JobId } from "../machine/job.ts";
 import type { Claimed, JobPeek, Store } from "../machine/store.ts";
-import type { LaneStore } from "../machine/lane-store.ts";
+import type { Registry } from "../define/definition.ts";
+import { kindName, type LaneStore } from "../machine/lane-store.ts";
 import type { Clock, Ports } from "../machine/ports.ts";
 import { afterCommit } from "./after-commit.ts";
 import type { Arrived } from "./message.ts";
@@ -31,38 +32,36 @@ export interface Early {
 }
 
 /** Cached for a second: operators do not notice the delay of a pause. */
-const lookMs = 1_000;
-
 export function createLaneGate(options: {
   lane: string;
+  registry: Pick<Registry, "jobs">;
   clock: Clock;
-  store: Pick<LaneStore, "isPaused" | "holdPaused">;
+  store: Pick<LaneStore, "closed" | "holdClosed">;
+  lookMs?: number;
 }): LaneGate {
-  const { lane, clock, store } = options;
-  let looked: { readonly atMs: number; readonly paused: boolean } | null = null;
+  const { lane, registry, clock, store, lookMs = 1_000 } = options;
+  const names = [lane, ...[...registry.jobs.keys()].map(kindName)];
+  let looked: { readonly atMs: number; readonly isOpen: boolean } | null = null;
   return {
-    async isPaused() {
-      if (looked === null || clock.elapsedMs() - looked.atMs >= lookMs) {
-        looked = { atMs: clock.elapsedMs(), paused: await store.isPaused(lane) };
-      }
-      return looked.paused;
+    async hold(messages) {
+      if (looked === null || clock.elapsedMs() - looked.atMs >= lookMs)
+        looked = { atMs: clock.elapsedMs(), isOpen: (await store.closed(names)).length === 0 };
+      return looked.isOpen ? [] : await store.holdClosed(messages);
     },
-    hold: (messages) => store.holdPaused(messages),
   };
 }
 
-/** @returns null for a lane that is not paused. A message is given back only when it is unknown whether its job was held. */
-export async function holdIfPaused(
-  messages: readonly Arrived[],
+/** @returns the messages of what is open. One is given back only when it is unknown whether its job was held. */
+export async function holdIfClosed(
+  arrived: readonly Arrived[],
   { gate, lane, log }: { gate?: LaneGate | undefined; lane: string; log: Ports["log"] },
-): Promise<{ giveBack: readonly string[] } | null> {
+): Promise<{ free: readonly Arrived[]; giveBack: readonly string[] }> {
   try {
-    if (gate === undefined || !(await gate.isPaused())) return null;
-    await gate.hold(messages.map(({ message }) => message));
-    return { giveBack: [] };
+    const held = new Set(await gate?.hold(arrived.map(({ message }) => message)));
+    return { free: arrived.filter(({ message }) => !held.has(message.jobId)), giveBack: [] };
   } catch (error) {
-    log.warn("whether the lane is paused is not known; the messages are given back", { lane, error });
-    return { giveBack: messages.map(({ messageId }) => messageId) };
+    log.warn("whether the lane is closed is not known; the messages are given back", { lane, error });
+    return { free: [], giveBack: arrived.map(({ messageId }) => messageId) };
   }
 }
 

@@ -31,13 +31,13 @@ export interface WorkerOptions {
   readonly stage: string;
   /** How long `ctx.limit` waits, when the attempt has more time. Default: no other bound. */
   readonly limitWaitMsMax?: number;
-  /** Without it the lane is never paused. */
+  /** Without it no lane or kind is ever closed. */
   readonly gate?: LaneGate;
 }
 
-/** Says whether a worker's lane is paused, and puts arriving jobs on hold while it is. */
+/** Puts arriving jobs on hold while their lane or kind is closed. */
 export interface LaneGate {
-  isPaused(): Promise<boolean>;
+  /** @returns those that it held */
   hold(messages: readonly Message[]): Promise<readonly JobId[]>;
 }
 

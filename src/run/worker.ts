@@ -1,5 +1,5 @@
 import type { Registry } from "../define/definition.ts";
-import { claimBatch, claimEarly, type ClaimedBatch, type Early, holdIfPaused, sendAgain } from "./claim.ts";
+import { claimBatch, claimEarly, type ClaimedBatch, type Early, holdIfClosed, sendAgain } from "./claim.ts";
 import { createCircuits } from "./circuits.ts";
 import { createLeaseKeeper, Interruption } from "./lease-keeper.ts";
 import { workerLimits } from "./worker-limits.ts";
@@ -105,11 +105,11 @@ async function runBatch(
   const { ports } = scope;
   const arrived = await readArrived(scope, records);
   await ports.crashPoint?.("received");
-  const held = await holdIfPaused(arrived.messages, { ...scope.options, log: ports.log });
-  if (held !== null) return { failed: [...arrived.unread, ...held.giveBack], isStoreAway: held.giveBack.length > 0 };
+  const { free, giveBack: unheld } = await holdIfClosed(arrived.messages, { ...scope.options, log: ports.log });
+  if (free.length === 0) return { failed: [...arrived.unread, ...unheld], isStoreAway: unheld.length > 0 };
   // What runs with others is not to blame alone.
-  const alone = arrived.messages.length === 1 && !scope.hasBatches;
-  const first = await claimBatch(scope, arrived.messages, alone);
+  const alone = free.length === 1 && !scope.hasBatches;
+  const first = await claimBatch(scope, free, alone);
   await ports.crashPoint?.("claimed");
   const [own, unsent] = await keepOne(scope, first.alone);
   // Due jobs start now, without waiting for those that are a moment early.
@@ -125,7 +125,7 @@ async function runBatch(
   );
   const giveBack = [first, early, last].flatMap((batch) => batch.giveBack);
   const failed = new Set([...arrived.unread, ...unsent, ...unsentLater, ...giveBack]);
-  for (const { messageId, message } of arrived.messages) if (unknown.has(message.jobId)) failed.add(messageId);
+  for (const { messageId, message } of free) if (unknown.has(message.jobId)) failed.add(messageId);
   await scope.circuits?.flush();
   ports.metrics.flush();
   return { failed: [...failed], isStoreAway: first.isStoreAway };

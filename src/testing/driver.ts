@@ -12,7 +12,7 @@ import type { Database } from "../insight/sql-query.ts";
 import type { Clock, Ports } from "../machine/ports.ts";
 import { pass } from "../schedule/pass.ts";
 import { iso } from "../machine/units.ts";
-import type { LaneGate } from "../run/worker-scope.ts";
+import { createLaneGate } from "../run/claim.ts";
 import { createWorker, type Worker } from "../run/worker.ts";
 import { faultyRegistry, type Faults } from "./faults.ts";
 import type { MemoryQueue, ReceivedMessage } from "./memory-queue.ts";
@@ -58,7 +58,7 @@ export function newDriver(options: DriverOptions): Driver {
     if (known !== undefined) return known;
     const life = newLife(ports, (point) => !faults.isFatal(point));
     // The clock stands while a handler runs: what it waits for comes with the next step of the test.
-    const gate = gateOf(life.ports, lane);
+    const gate = createLaneGate({ ...life.ports, registry, lane, lookMs: 0 });
     const worker = createWorker(life.ports, faulty, { stage, worker: `test-${lane}`, lane, gate, limitWaitMsMax: 0 });
     lives.set(lane, { life, worker });
     return { life, worker };
@@ -122,12 +122,6 @@ function busy(ran: readonly Ran[], batchesMax: number, now: Instant): string {
   return `work did not end within ${batchesMax} batches, and it is ${iso(now)}: ${whose} have ended. Does a job enqueue itself? \
 Else take shorter steps, or a higher \`batchesMax\` of createTestSystem`;
 }
-
-/** Looks each time: the clock moves between two looks as far as a test says. */
-const gateOf = ({ store }: Ports, lane: string): LaneGate => ({
-  isPaused: () => store.isPaused(lane),
-  hold: (messages) => store.holdPaused(messages),
-});
 
 function answered(
   queue: DriverOptions["queue"],

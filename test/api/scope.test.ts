@@ -26,11 +26,12 @@ test("a scope has the kinds of its apps and of its lanes together", () => {
   expect(kinds({})).toEqual([]);
 });
 
-test("a scope has a lane that it names, and one of which every kind is its own, but no lane without kinds", () => {
-  const lanes = (scope: Scope) => ["money", "slow", "spare", "none"].filter((name) => bounds(scope).hasLane(name));
-  expect(lanes({ apps: ["shop"] })).toEqual(["money"]);
-  expect(lanes({ apps: ["shop", "ops"] })).toEqual(["money", "slow"]);
-  expect(lanes({ lanes: ["slow"] })).toEqual(["slow"]);
+test("a scope has its kinds among the lanes, a lane that it names, and one of which every kind is its own, but none without kinds", () => {
+  const names = ["money", "slow", "spare", "none", "kind:mail", "kind:sweep"];
+  const lanes = (scope: Scope) => names.filter((name) => bounds(scope).hasLane(name));
+  expect(lanes({ apps: ["shop"] })).toEqual(["money", "kind:mail"]);
+  expect(lanes({ apps: ["shop", "ops"] })).toEqual(["money", "slow", "kind:mail", "kind:sweep"]);
+  expect(lanes({ lanes: ["slow"] })).toEqual(["slow", "kind:mail", "kind:sweep"]);
   expect(lanes({ lanes: ["spare"] })).toEqual(["spare"]);
 });
 

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { blackoutsOf, checkBlackouts } from "../../src/define/blackout.ts";
+import { type Blackout, blackoutsOf, checkBlackouts } from "../../src/define/blackout.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineCalendar } from "../../src/define/define-calendar.ts";
 import { defineJob } from "../../src/define/define-job.ts";
-import type { Blackout } from "../../src/define/lane.ts";
+
 import { ProblemList } from "../../src/define/problem.ts";
 import { dayMs, minuteMs } from "../../src/machine/units.ts";
 
 const mail = defineJob({ id: "mail", lane: "mail", run: () => {} });
 const windowsOf = (blackouts: readonly Blackout[], now: number) =>
-  blackoutsOf([defineApp({ name: "shop", jobs: [mail], lanes: { mail: { blackouts } } })], now)[0]?.windows ?? [];
+  blackoutsOf([defineApp({ name: "shop", jobs: [mail], lanes: { mail: { blackouts } } })], now)[1]?.windows ?? [];
 
 const closing = defineCalendar({ id: "closing", dates: ["2026-10-25", "2027-03-28"], weekdays: ["fri"] });
 const isClosing = (date: string): boolean =>
@@ -58,10 +58,13 @@ test("a closing that is longer than what is written ahead is written to its end"
   expect(windows.at(-1)?.until).toBe(Date.parse("2027-01-21T00:00Z"));
 });
 
-test("a lane without a job keeps its blackouts, so that it may empty itself by them", () => {
+test("a lane without a job keeps its blackouts, so that it may empty itself by them, and a kind has its own", () => {
   const blackouts = [{ from: "22:00", to: "06:00", timezone: "UTC" }];
-  const app = defineApp({ name: "shop", jobs: [mail], lanes: { old: { blackouts } } });
+  const nightly = defineJob({ id: "nightly", lane: "mail", blackouts, run: () => {} });
+  const app = defineApp({ name: "shop", jobs: [mail, nightly], lanes: { old: { blackouts } } });
   expect(blackoutsOf([app], 0).map(({ lane, windows }) => [lane, windows.length > 0])).toEqual([
+    ["kind:mail", false],
+    ["kind:nightly", true],
     ["mail", false],
     ["old", true],
   ]);
@@ -90,12 +93,10 @@ test.each<[string, readonly Blackout[]]>([
   ["10:00 to 10:00", [{ timezone: "UTC", from: "10:00", to: "10:00" }]],
   ["00:00 to 24:00", [{ timezone: "UTC", on: each }]],
   ["21:00 to 09:00, 00:00 to 12:00", [night, { timezone: "UTC", to: "12:00" }]],
-])("%s would close the lane for good", (value, blackouts) => {
+])("%s would close it for good", (value, blackouts) => {
   const problems = new ProblemList("lane");
   checkBlackouts({ blackouts }, problems);
-  expect(problems.found).toMatchObject([
-    { field: "blackouts", rule: "would close the lane for good", value: `"${value}"` },
-  ]);
+  expect(problems.found).toMatchObject([{ field: "blackouts", rule: "would close it for good", value: `"${value}"` }]);
 });
 
 test("a minute that stays open is enough", () => {

@@ -23,7 +23,7 @@ test("a job's phase is one word, or what it waits for", async () => {
   await settleOne(store, await running(store), { ...failure, delayMs: 60 * minute });
   const paused = await insertOne(store, { lane: "mail" });
   await store.pauseLane("mail", aPause);
-  await store.holdPaused([await messageFor(store, paused)]);
+  await store.holdClosed([await messageFor(store, paused)]);
   await store.startRun(aRun({ tasks: [aTask("a"), aTask("b", [0])] }));
   const due = "(select due_at from belfry.job j where j.id = job_overview.id)::text";
   expect((await shown<{ phase: string }>(`replace(phase, ${due}, 'T') as phase`)).map(({ phase }) => phase)).toEqual([

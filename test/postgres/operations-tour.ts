@@ -237,8 +237,8 @@ async function batches(store: TestStore): Promise<void> {
 
 async function steer(store: TestStore, insight: Database, ids: readonly JobId[]): Promise<void> {
   await store.pauseLane("tour", aPause);
-  await store.isPaused("tour");
-  await store.holdPaused(ids.map((jobId) => ({ jobId, generation: 0, trace: "" })));
+  await store.closed(["tour", "kind:tour"]);
+  await store.holdClosed(ids.map((jobId) => ({ jobId, generation: 0, trace: "" })));
   await store.unholdPaused("tour", 10);
   await store.unholdOpen(10);
   await store.installBlackouts([{ lane: "tour", windows: [{ from: 1_000, until: 2_000 }] }]);

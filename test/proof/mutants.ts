@@ -106,7 +106,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
     { file: "/src/postgres/sql/batch.ts", from: "kind = b.kind and batch_key = b.key and", to: "kind = b.kind and" },
   ],
   /** A batch that died is charged to all of its members. */
-  alone: [{ file: "/src/run/worker.ts", from: "arrived.messages.length === 1 && !scope.hasBatches", to: "true" }],
+  alone: [{ file: "/src/run/worker.ts", from: "free.length === 1 && !scope.hasBatches", to: "true" }],
   /** A message counts as lost although the queue still has some. */
   evidence: [{ file: "/src/run/requeue.ts", from: "if (depth.visible > 0)", to: "if (false)" }],
   /** An effect has another key in every try. */

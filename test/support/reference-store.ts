@@ -53,7 +53,7 @@ import {
 import { runOutputs, runResult } from "./reference/each.ts";
 import { signal } from "./reference/signal.ts";
 import {
-  holdPaused,
+  holdClosed,
   installBlackouts,
   isPaused,
   pauseLane,
@@ -136,8 +136,8 @@ export function referenceStore(
     retry: async (ids, by) => run(() => retry(t, ids, by)),
     installBlackouts: async (lanes) => run(() => installBlackouts(t, lanes)),
     pauseLane: async (lane, pause) => run(() => pauseLane(t, lane, pause)),
-    isPaused: async (lane) => isPaused(t, lane),
-    holdPaused: async (messages) => run(() => holdPaused(t, messages)),
+    closed: async (names) => names.filter((name) => isPaused(t, name)).toSorted(),
+    holdClosed: async (messages) => run(() => holdClosed(t, messages)),
     unholdPaused: async (lane, limit) => run(() => unhold(t, [lane], limit)),
     unholdOpen: async (limit) => run(() => unholdOpen(t, limit)),
     openCircuits: async () => openCircuits(t),

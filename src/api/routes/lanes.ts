@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { contractLimits } from "../../machine/contract-limits.ts";
+import { kindName, kindOf } from "../../machine/lane-store.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { relay } from "../../run/relay.ts";
 import { closest } from "../closest.ts";
@@ -19,7 +20,7 @@ import { pauseJson } from "../view.ts";
 import { schedulerLock } from "../../schedule/pass.ts";
 import { type FenceReply, readFences } from "../../insight/locks.ts";
 
-const lanePath = z.object({ name: text(contractLimits.laneCharactersMax) });
+const lanePath = z.object({ name: text(kindName("").length + contractLimits.idCharactersMax) });
 
 export function laneEndpoints(options: ApiOptions) {
   return [
@@ -27,7 +28,7 @@ export function laneEndpoints(options: ApiOptions) {
       name: "listLanes",
       summary: "What waits and runs in each lane, the caps and rates that are in use, and who works",
       description:
-        "What waits, runs and is held in each lane, the caps and rates in use, and the workers of the last hour.",
+        "What waits, runs and is held in each lane, the caps and rates in use, and the workers of the last hour. A kind with blackouts or a pause of its own stands among the lanes as `kind:NAME`, without figures: its jobs count in their lanes.",
       scope: "list",
       replies: { 200: laneList },
       handle: async ({ within }) => ({ status: 200, body: await list(options, within) }),
@@ -37,7 +38,7 @@ export function laneEndpoints(options: ApiOptions) {
       refuses: ["unknown-lane", "invalid-time"],
       summary: "Start no job of this lane until it is resumed or to an end; what runs goes on",
       description:
-        "No worker starts a job of it within a second. Jobs that run go on. With `until` the pause ends by itself: the jobs on hold start within a minute. The same pause again changes nothing.",
+        "No worker starts a job of it within a second. Jobs that run go on. The name `kind:` and a kind is that kind in all lanes. With `until` the pause ends by itself: the jobs on hold start within a minute. The same pause again changes nothing.",
       example: {
         params: { name: "default" },
         body: { until: "6:00", timezone: "Asia/Seoul", reason: "the provider is away" },
@@ -83,8 +84,8 @@ async function pauseOf({ insight }: ApiOptions, name: string) {
   return paused;
 }
 
-async function assertKnown({ lanes, insight }: ApiOptions, name: string): Promise<void> {
-  if (lanes.some((lane) => lane.name === name)) return;
+async function assertKnown({ lanes, insight, registry }: ApiOptions, name: string): Promise<void> {
+  if (lanes.some((lane) => lane.name === name) || registry.jobs.has(kindOf(name) ?? "")) return;
   if ((await insight.run(readLanes, {})).some((lane) => lane.name === name)) return;
   const names = lanes.map((lane) => lane.name);
   const near = closest(name, names);

@@ -48,11 +48,11 @@ function run(world: World, out: Output): Command {
       if (command.optsWithGlobals<{ stage?: string }>().stage !== undefined)
         throw wrongUsage("no-stage", "jobs run --local is of the local system: leave out --stage");
       const client = api(world, command);
-      const { lane, state } = await client.call("getJob", { id });
+      const { kind, lane, state } = await client.call("getJob", { id });
       const env = findSystem(world.env, world.folder)?.env ?? {};
       const note = (text: string): void => out.note(printable(text));
       const { runHere } = await import("../../compose/run-job.ts");
-      if (!waiting.has(state) || !(await runHere({ id, lane, env, note }))) {
+      if (!waiting.has(state) || !(await runHere({ id, kind, lane, env, note }))) {
         const { sentence, advice } = await client.call("explainJob", { id });
         throw new CliError(exitCodes.conflict, "not-run", sentence, advice === null ? [] : [advice]);
       }

@@ -85,8 +85,10 @@ const Piece = ({ of: { text, values }, zone }: { of: Explanation["pieces"][numbe
 );
 
 /** What a click lets go on. */
-function pausedBy({ lane, schedule }: JobDetailReply, { cause, pieces }: Explanation) {
-  if (cause === "lane-paused" || cause === "blackout") return { at: "/lanes/:name", id: lane, paused: true } as const;
+function pausedBy({ kind, lane, schedule }: JobDetailReply, { cause, pieces }: Explanation) {
+  const isOfKind = pieces.some(({ text }) => text === "kindPaused" || text === "kindBlackout");
+  if (cause === "lane-paused" || cause === "blackout")
+    return { at: "/lanes/:name", id: isOfKind ? `kind:${kind}` : lane, paused: true } as const;
   const isPaused = schedule !== null && pieces.some(({ text }) => text === "schedulePaused");
   return isPaused ? ({ at: "/schedules/:id", id: schedule, paused: true } as const) : null;
 }

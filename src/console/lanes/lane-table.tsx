@@ -21,7 +21,8 @@ const count = (of: "waiting" | "running" | "retrying" | "scheduled"): Column<Lan
   column.number(names[of], of, { cell: (lane) => zeroOr(lane[of], lane.atLeast.includes(of)) });
 
 const columns: readonly Column<LaneReply>[] = [
-  column.link(words.labels.lane, "name", ({ name }) => addresses.jobsWith(`lane:${name}`)),
+  // The name of a kind among them is a term of the search.
+  column.link(words.labels.lane, "name", ({ name }) => addresses.jobsWith(name.includes(":") ? name : `lane:${name}`)),
   {
     name: words.labels.state,
     cell: (lane) =>

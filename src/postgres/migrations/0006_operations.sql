@@ -2,12 +2,12 @@
 
 -- A lane has a row once it was changed.
 create table belfry.lane (
-  name         text primary key,
+  name         text primary key,                        -- of a lane, or `kind:` and a kind
   paused_until timestamptz,                             -- none of its jobs starts before it; 'infinity': until it is resumed
   paused_at    timestamptz,
   paused_by    text,
   pause_reason text,
-  blackouts    tstzmultirange not null default '{}',    -- of the next days, by the definition of the lane: none of its jobs starts in them
+  blackouts    tstzmultirange not null default '{}',    -- of the next days, by the definition of the lane or kind: none of its jobs starts in them
   opened_until timestamptz                              -- the end of the blackout that a person has ended
 );
 

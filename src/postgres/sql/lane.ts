@@ -1,7 +1,6 @@
 import { blackoutEnd } from "../../admission/blackout.ts";
-import { laneVerdict } from "../../admission/gates.ts";
+import { closedOf, laneVerdict } from "../../admission/gates.ts";
 import { heldInOrder, waitsAgain } from "../../admission/order.ts";
-import { reasons } from "../../machine/reasons.ts";
 import { keptStatement, statement } from "../statement.ts";
 import { putBack } from "./put-back.ts";
 import type { NewPause } from "../../machine/pause.ts";
@@ -22,19 +21,18 @@ where windows <> '{}' or exists (select from belfry.lane k where k.name = v.name
 on conflict (name) do update set blackouts = excluded.blackouts where l.blackouts <> excluded.blackouts
 returning name`);
 
-/** Whether a gate closes the lane. Locks nothing. */
-export const readPause = keptStatement<{ paused: boolean }>("lane-paused")(`
-select ${laneVerdict} is not null as paused from belfry.lane l where name = $1`);
+/** Those of $1 that a gate closes. Locks nothing. */
+export const readClosed = keptStatement<{ names: string[] }>("lanes-closed")(`
+select array(select name from belfry.lane l where name = any($1::text[]) and ${laneVerdict} is not null order by name) as names`);
 
 /**
- * Messages of a closed lane: QUEUED under that generation -> PENDING on hold, out of the relay's range of `job_wait`, so that
+ * Messages of a closed lane or kind: QUEUED under that generation -> PENDING on hold, out of the relay's range of `job_wait`, so that
  * a pause costs the relay nothing. $1 ids $2 generations. Locks: jobs in id order, waiting.
  */
-export const holdPaused = statement<{ id: string }>("lane-hold")(`
+export const holdClosed = statement<{ id: string }>("lane-hold")(`
 with mine as materialized (
-  select j.id, 'paused'::belfry.job_hold as hold, 'lane:' || j.lane as held_on,
-    coalesce((select ${laneVerdict} from belfry.lane l where l.name = j.lane), '${reasons.lanePaused}') as reason
-  from belfry.job j
+  select j.id, 'paused'::belfry.job_hold as hold, 'lane:' || c.name as held_on, c.refusal as reason
+  from belfry.job j cross join lateral (${closedOf("l.name")}) c
   where j.id = any($1::bigint[]) and j.state = 'QUEUED'
     and j.generation = ($2::int[])[array_position($1::bigint[], j.id)]
   order by j.id

@@ -59,7 +59,7 @@ export function batchContract(open: OpenStore): void {
       ]);
       const held = await insertMany(store, [one({ lane: "held" })]);
       await store.pauseLane("held", aPause);
-      await store.holdPaused([await messageFor(store, only(held))]);
+      await store.holdClosed([await messageFor(store, only(held))]);
       await advance(waitMs);
       const { jobs } = await started(store, first as JobId);
       expect(jobs.map(({ jobId }) => jobId)).toEqual([first, near, retried]);

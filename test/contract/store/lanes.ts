@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { JobId } from "../../../src/machine/job.ts";
 import {
   claimOne,
   dispatchWindowMs,
@@ -24,13 +25,13 @@ function lanes(at: At): void {
   test("a pause lasts until its end, or until the resume; other lanes go on", async () => {
     const { store, advance } = at();
     await store.pauseLane("mail", { ...pause, until: (await store.now()) + minute });
-    expect([await store.isPaused("mail"), await store.isPaused("other")]).toEqual([true, false]);
+    expect(await store.closed(["other", "mail"])).toEqual(["mail"]);
     await advance(2 * minute);
-    expect(await store.isPaused("mail")).toBe(false);
+    expect(await store.closed(["mail"])).toEqual([]);
     await store.pauseLane("mail", pause);
-    expect(await store.isPaused("mail")).toBe(true);
+    expect(await store.closed(["mail"])).toEqual(["mail"]);
     await store.pauseLane("mail", null);
-    expect(await store.isPaused("mail")).toBe(false);
+    expect(await store.closed(["mail"])).toEqual([]);
   });
 
   test("what arrives is held under a new generation, and waits until it is released, the earliest due first", async () => {
@@ -38,10 +39,10 @@ function lanes(at: At): void {
     const [first, second] = [await insertOne(store, { lane: "mail" }), await insertOne(store, { lane: "mail" })];
     const messages = [await messageFor(store, second), await messageFor(store, first)];
     await store.pauseLane("mail", pause);
-    expect(await store.holdPaused([...messages, { jobId: first, generation: 0, trace: "" }])).toEqual([first, second]);
+    expect(await store.holdClosed([...messages, { jobId: first, generation: 0, trace: "" }])).toEqual([first, second]);
     expect((await show(store, first)).job).toMatchObject({ state: "PENDING", hold: "paused", generation: 2 });
     expect(await moves(store, first)).toContain("QUEUED>PENDING");
-    expect(await store.holdPaused(messages)).toEqual([]);
+    expect(await store.holdClosed(messages)).toEqual([]);
     expect((await store.claim(messages, { worker: "worker-1", alone: false })).claimed).toEqual([]);
     expect(await store.relay({ limit: 10 })).toEqual([]);
     expect(await store.unholdPaused("other", 10)).toBe(0);
@@ -55,7 +56,7 @@ function lanes(at: At): void {
     const held = await insertOne(store, { lane: "mail" });
     const kept = await insertOne(store, { lane: "night" });
     for (const lane of ["mail", "night"]) await store.pauseLane(lane, pause);
-    await store.holdPaused([await messageFor(store, held), await messageFor(store, kept)]);
+    await store.holdClosed([await messageFor(store, held), await messageFor(store, kept)]);
     await store.pauseLane("mail", null);
     expect(await store.unholdOpen(10)).toBe(1);
     expect(await store.unholdOpen(10)).toBe(0);
@@ -70,27 +71,49 @@ function lanes(at: At): void {
     const blackouts = [{ lane: "mail", windows: [window(0, 5), window(10, 20)] }];
     expect(await store.installBlackouts([...blackouts, { lane: "other", windows: [] }])).toBe(1);
     expect(await store.installBlackouts(blackouts)).toBe(0);
-    expect([await store.isPaused("mail"), await store.isPaused("other")]).toEqual([true, false]);
+    expect(await store.closed(["other", "mail"])).toEqual(["mail"]);
     const held = await insertOne(store, { lane: "mail" });
-    await store.holdPaused([await messageFor(store, held)]);
+    await store.holdClosed([await messageFor(store, held)]);
     expect((await show(store, held)).events.at(-1)).toMatchObject({ to: "PENDING", reason: "blackout" });
     expect(await store.unholdOpen(10)).toBe(0);
     await advance(5 * minute);
-    expect(await store.isPaused("mail")).toBe(false);
+    expect(await store.closed(["mail"])).toEqual([]);
     expect(await store.unholdOpen(10)).toBe(1);
     await advance(6 * minute);
-    expect(await store.isPaused("mail")).toBe(true);
+    expect(await store.closed(["mail"])).toEqual(["mail"]);
     await store.pauseLane("mail", null);
-    expect(await store.isPaused("mail")).toBe(false);
+    expect(await store.closed(["mail"])).toEqual([]);
     // A pause does not bring back what a person has ended.
     await store.pauseLane("mail", { ...pause, until: (await store.now()) + minute });
     await advance(minute);
-    expect(await store.isPaused("mail")).toBe(false);
+    expect(await store.closed(["mail"])).toEqual([]);
     expect(await store.installBlackouts([{ lane: "mail", windows: [window(10, 30)] }])).toBe(1);
     await advance(8 * minute);
-    expect(await store.isPaused("mail")).toBe(true);
+    expect(await store.closed(["mail"])).toEqual(["mail"]);
     expect(await store.installBlackouts([{ lane: "mail", windows: [] }])).toBe(1);
-    expect(await store.isPaused("mail")).toBe(false);
+    expect(await store.closed(["mail"])).toEqual([]);
+  });
+
+  test("a kind that is closed is held in each lane, and nothing of another; the lane that is closed too is named", async () => {
+    const { store, advance } = at();
+    const now = await store.now();
+    const own = await Promise.all(["mail", "other"].map((lane) => insertOne(store, { kind: "bill", lane })));
+    const free = await insertOne(store, { kind: "post", lane: "mail" });
+    const messages = await Promise.all([...own, free].map((id) => messageFor(store, id)));
+    await store.installBlackouts([{ lane: "kind:bill", windows: [{ from: now, until: now + 5 * minute }] }]);
+    await store.pauseLane("mail", { ...pause, until: now + minute });
+    expect(await store.closed(["other", "kind:post", "kind:bill"])).toEqual(["kind:bill"]);
+    expect(await store.holdClosed(messages)).toEqual([...own, free]);
+    const why = async (id: JobId) => (await show(store, id)).events.at(-1)?.reason;
+    expect(await Promise.all([...own, free].map(why))).toEqual(["lane paused", "blackout", "lane paused"]);
+    await advance(minute);
+    expect(await store.unholdOpen(10)).toBe(2);
+    expect(await store.holdClosed(await Promise.all([...own, free].map((id) => messageFor(store, id))))).toEqual([]);
+    expect(outboxIds(await store.relay({ limit: 10 }))).toEqual([own[0], free]);
+    const [first] = own as [JobId];
+    expect(await store.holdClosed([await messageFor(store, first)])).toEqual([first]);
+    await store.pauseLane("kind:bill", null);
+    expect(await store.unholdOpen(10)).toBe(2);
   });
 }
 
@@ -102,7 +125,7 @@ function byHand(at: At): void {
     const due = await insertOne(store);
     const held = await insertOne(store, { lane: "mail" });
     await store.pauseLane("mail", pause);
-    await store.holdPaused([await messageFor(store, held)]);
+    await store.holdClosed([await messageFor(store, held)]);
     const runs = await running(store);
     const moved = await store.runNow([waits, soon, due, held, runs.jobId], { caller: "ada" });
     expect(moved.ids).toEqual([waits, soon]);

@@ -134,7 +134,7 @@ export function turnsContract(open: OpenStore): void {
       const ids = await insertMany(store, [of("a"), of("a")]);
       const [first] = (await store.takeTurns({ of: "all", limit: 10 })).flatMap(({ messages }) => messages);
       await store.pauseLane(lane, { until: null, by: null, reason: null } as never);
-      if (first !== undefined) await store.holdPaused([first]);
+      if (first !== undefined) await store.holdClosed([first]);
       expect(await sent(store)).toEqual([]);
       await store.pauseLane(lane, null);
       await store.unholdPaused(lane, 10);

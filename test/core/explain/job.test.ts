@@ -9,6 +9,7 @@ import { aJob, aPause, nine } from "./facts.ts";
 
 const now = nine + hour;
 const facts: WaitingFacts = {
+  closedName: null,
   laneRefusal: null,
   lanePause: null,
   blackoutUntil: null,
@@ -135,6 +136,16 @@ const waits: readonly Case[] = [
     { laneRefusal: reasons.lanePaused, lanePause: { ...aPause, until: now + 5, reason: "mail" } },
   ],
   ["its lane is in a blackout", { state: "QUEUED" }, { laneRefusal: reasons.blackout, blackoutUntil: now + 5 }],
+  [
+    "its kind is in a blackout",
+    { state: "QUEUED" },
+    { closedName: "kind:work", laneRefusal: reasons.blackout, blackoutUntil: now + 5 },
+  ],
+  [
+    "its kind is paused",
+    { state: "QUEUED" },
+    { closedName: "kind:work", laneRefusal: reasons.lanePaused, lanePause: aPause },
+  ],
   [
     "due after the blackout of its lane",
     { state: "PENDING", dueAt: now + 9 },

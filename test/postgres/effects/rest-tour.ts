@@ -76,9 +76,9 @@ async function steering({ insight, store, clock }: World, tag: string, ids: read
   await store.retry(ids, { dueAt: now, paceMs: 1_000, caller: "ada" });
   await store.pauseLane("mail", aPause);
   const out = (await store.peek(ids)).map(({ jobId, generation }) => ({ jobId, generation, trace: "t" }));
-  await store.holdPaused(out);
+  await store.holdClosed(out);
   await insight.run(readLanes, {});
-  await store.isPaused("mail");
+  await store.closed(["mail", "kind:mail"]);
   await store.unholdPaused("mail", 3);
   await store.pauseLane("mail", null);
   await store.unholdOpen(10);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Instant, JobId } from "../../../src/machine/job.ts";
-import type { LaneBlackouts } from "../../../src/machine/lane-store.ts";
+import { kindName, type LaneBlackouts } from "../../../src/machine/lane-store.ts";
 import { type Aftermath, type Message, noAftermath } from "../../../src/machine/outbox.ts";
 import { type NewPause, pauseAt } from "../../../src/machine/pause.ts";
 import { type Reason, reasons } from "../../../src/machine/reasons.ts";
@@ -39,16 +39,24 @@ function closedBy(t: Tables, lane: string): Reason | null {
 
 export const isPaused = (t: Tables, lane: string): boolean => closedBy(t, lane) !== null;
 
-export function holdPaused(t: Tables, messages: readonly Message[]): readonly JobId[] {
+export function holdClosed(t: Tables, messages: readonly Message[]): readonly JobId[] {
   const generations = new Set(messages.map(({ jobId, generation }) => `${jobId}/${generation}`));
   return rowsOf(
     t,
     messages.map(({ jobId }) => jobId),
   )
     .filter(({ id, state, generation }) => state === "QUEUED" && generations.has(`${id}/${generation}`))
-    .map((row) => {
-      const held = { state: "PENDING", hold: "paused", generation: row.generation + 1, handedAt: null } as const;
-      return idOf(t.move(row, held, { reason: closedBy(t, row.lane) ?? reasons.lanePaused }));
+    .flatMap((row) => {
+      const closedName = [row.lane, kindName(row.kind)].find((name) => isPaused(t, name));
+      if (closedName === undefined) return [];
+      const held = {
+        state: "PENDING",
+        hold: "paused",
+        closedName,
+        generation: row.generation + 1,
+        handedAt: null,
+      } as const;
+      return [idOf(t.move(row, held, { reason: closedBy(t, closedName) }))];
     });
 }
 
@@ -56,7 +64,7 @@ export function unhold(t: Tables, lanes: readonly string[], limit: number): numb
   const rows = lanes.flatMap((lane) =>
     t
       .inStates("PENDING", "RETRY_WAIT")
-      .filter((row) => row.hold === "paused" && row.circuit === undefined && row.lane === lane)
+      .filter((row) => row.hold === "paused" && row.circuit === undefined && row.closedName === lane)
       .toSorted((a, b) => a.dueAt - b.dueAt || a.id - b.id),
   );
   const released = rows.slice(0, limit);

@@ -37,6 +37,8 @@ export interface JobRow extends Omit<JobView, "id" | "leaseUntil" | "runId" | "p
   readonly spread: boolean;
   /** Set exactly while RUNNING. */
   readonly leaseId: number | null;
+  /** The lane or kind that holds it. */
+  readonly closedName?: string | undefined;
   /** The circuit that holds it. */
   readonly circuit?: string | undefined;
   readonly turn?: Turn | undefined;
