@@ -1,4 +1,4 @@
-import { kindName } from "../machine/lane-store.ts";
+import { kindName } from "../machine/closable-texts.ts";
 import { reasons } from "../machine/reasons.ts";
 import { iso } from "../machine/units.ts";
 import { piece } from "../machine/wait-texts.ts";

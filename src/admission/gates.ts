@@ -7,7 +7,7 @@ import { circuitGate } from "./circuit.ts";
 import { conditionGate } from "./condition.ts";
 import { expiryGate } from "./expiry.ts";
 import type { AdmissionGate, ClosingGate, ReasonWords, StateGate, Wait, WaitingView } from "./gate.ts";
-import { kindName } from "../machine/lane-store.ts";
+import { kindName } from "../machine/closable-texts.ts";
 import { lanePauseGate } from "./lane-pause.ts";
 import { lockGate } from "./lock.ts";
 import { overlapGate } from "./overlap.ts";

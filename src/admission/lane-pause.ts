@@ -1,5 +1,5 @@
 import { reasons } from "../machine/reasons.ts";
-import { kindName } from "../machine/lane-store.ts";
+import { kindName } from "../machine/closable-texts.ts";
 import { pausePieces } from "../machine/pause.ts";
 import { piece } from "../machine/wait-texts.ts";
 import type { ClosingGate } from "./gate.ts";

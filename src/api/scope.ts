@@ -1,7 +1,7 @@
 import type { Registry } from "../define/definition.ts";
 import type { Scope } from "../define/scope.ts";
 import type { JobId } from "../machine/job.ts";
-import { kindOf } from "../machine/lane-store.ts";
+import { kindOf } from "../machine/closable-texts.ts";
 import { readRun } from "../insight/runs.ts";
 import { readRecords } from "../insight/job.ts";
 import type { JobSearch } from "../insight/search.ts";

@@ -4,7 +4,7 @@ import { openRuntime } from "./runtime.ts";
 import { keepWhileStopped } from "./debugged.ts";
 import { workerPrefix } from "./worker-process.ts";
 import type { JobId } from "../machine/job.ts";
-import { kindName } from "../machine/lane-store.ts";
+import { kindName } from "../machine/closable-texts.ts";
 import type { OutMessage } from "../machine/outbox.ts";
 import type { Log, Ports, Queue } from "../machine/ports.ts";
 import { dayMs } from "../machine/units.ts";

@@ -1,5 +1,6 @@
 import type { Instant } from "../machine/job.ts";
-import { kindName, type LaneBlackouts } from "../machine/lane-store.ts";
+import { kindName } from "../machine/closable-texts.ts";
+import type { LaneBlackouts } from "../machine/lane-store.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { readTimeQuery } from "../calendar/asked-time.ts";
 import { dateOf, dayOf, dayRule } from "../calendar/days.ts";

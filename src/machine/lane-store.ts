@@ -3,15 +3,6 @@ import type { Aftermath, Message } from "./outbox.ts";
 import type { NewPause } from "./pause.ts";
 import type { Actor } from "./transaction.ts";
 
-const kindPrefix = "kind:";
-
-/** The name of one kind among the lanes, where both can be closed: no lane has a colon. */
-export const kindName = (kind: string): string => `${kindPrefix}${kind}`;
-
-/** The kind that is meant; null for the name of a lane. */
-export const kindOf = (name: string): string | null =>
-  name.startsWith(kindPrefix) ? name.slice(kindPrefix.length) : null;
-
 /** When a lane or a kind starts nothing, by its definition. */
 export interface LaneBlackouts {
   /** Or `kindName`, as everywhere here. */

@@ -50,6 +50,9 @@ test("a paused lane holds what arrives, starts nothing, and starts all of it whe
   expect(await post(opened, "/lanes/default/resume")).toMatchObject({ body: { paused: false, released: 1 } });
   expect((await opened.call("GET", `/jobs/${id}`)).body).toMatchObject({ state: "QUEUED" });
   expect(await post(opened, "/lanes/defalt/pause")).toMatchObject({ status: 404, body: { near: ["default"] } });
+  const kind = held["kind"] as string;
+  expect(await post(opened, `/lanes/kind:${kind.slice(1)}/pause`)).toMatchObject({ body: { near: [`kind:${kind}`] } });
+  expect(await post(opened, `/lanes/kind:${kind}/pause`)).toMatchObject({ status: 200, body: { paused: true } });
 });
 
 test("a job that a worker put on hold a moment after its lane was resumed is let go by the upkeep, and no other", async () => {

@@ -154,7 +154,7 @@ export const rules: readonly Rule[] = [
     files: /^src\/cli\//,
     mayImport: [
       /^src\/cli\//,
-      /^src\/(api\/document\/|calendar\/duration\.ts$|compose\/run-job\.ts$|insight\/(cost-table|csv)\.ts$)/,
+      /^src\/(api\/document\/|calendar\/duration\.ts$|machine\/closable-texts\.ts$|compose\/run-job\.ts$|insight\/(cost-table|csv)\.ts$)/,
       /^package\.json$/,
     ],
     typesOf: [/^src\/(api|insight)\//, /^src\/aws\//],

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { contractLimits } from "../../machine/contract-limits.ts";
-import { kindName, kindOf } from "../../machine/lane-store.ts";
+import { kindName, kindOf } from "../../machine/closable-texts.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { relay } from "../../run/relay.ts";
 import { closest } from "../closest.ts";
@@ -87,11 +87,16 @@ async function pauseOf({ insight }: ApiOptions, name: string) {
 async function assertKnown({ lanes, insight, registry }: ApiOptions, name: string): Promise<void> {
   if (lanes.some((lane) => lane.name === name) || registry.jobs.has(kindOf(name) ?? "")) return;
   if ((await insight.run(readLanes, {})).some((lane) => lane.name === name)) return;
-  const names = lanes.map((lane) => lane.name);
+  const isOfKind = kindOf(name) !== null;
+  const names = isOfKind ? [...registry.jobs.keys()].map(kindName) : lanes.map((lane) => lane.name);
   const near = closest(name, names);
-  throw new HttpProblem("unknown-lane", `there is no lane ${JSON.stringify(name)}: there are ${names.join(", ")}`, {
-    extra: { near },
-  });
+  throw new HttpProblem(
+    "unknown-lane",
+    `there is no ${isOfKind ? "kind" : "lane"} ${JSON.stringify(name)}: there are ${names.join(", ")}`,
+    {
+      extra: { near },
+    },
+  );
 }
 
 /** What is put on hold a moment later, the upkeep releases. @returns how many jobs. */

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { closableText } from "../../machine/closable-texts.ts";
 import { formatDuration } from "../../calendar/duration.ts";
 import type { LaneListReply } from "../../api/shape/overview.ts";
 import { api, deployedStage } from "../api.ts";
@@ -101,22 +102,22 @@ function pause(world: World, out: Output): Command {
       "lanes pause mail --until 6:00 --reason 'the provider is away'",
     ),
   )
-    .argument("<lane>")
+    .argument("<lane>", "or kind: and the id of a kind, in all lanes")
     .option("--yes", "needed for a deployed stage")
     .action(async (name: string, { yes = false, ...options }: PauseOptions & { yes?: boolean }, command: Command) => {
       const stage = deployedStage(world, command);
       if (stage !== null && !yes)
-        throw wrongUsage("not-confirmed", `start no job of lane ${name} of stage ${stage}? Say so with --yes`);
+        throw wrongUsage("not-confirmed", `start no job of ${closableText(name)} of stage ${stage}? Say so with --yes`);
       const answer = await api(world, command).call("pauseLane", { name }, pauseBodyOf(options));
-      out.result(answer, () => `lane ${name} is ${pausedText(answer, options.timezone)}`);
+      out.result(answer, () => `${closableText(name)} is ${pausedText(answer, options.timezone)}`);
     });
 }
 
 function resume(world: World, out: Output): Command {
   return commandOf("resume", "start its jobs again", "lanes resume mail")
-    .argument("<lane>")
+    .argument("<lane>", "or kind: and the id of a kind, in all lanes")
     .action(async (name: string, _: object, command: Command) => {
       const answer = await api(world, command).call("resumeLane", { name });
-      out.result(answer, () => `lane ${name} is on; ${answer.released} released`);
+      out.result(answer, () => `${closableText(name)} is on; ${answer.released} released`);
     });
 }

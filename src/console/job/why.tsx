@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { kindName } from "../../machine/closable-texts.ts";
 import { placesIn } from "../../machine/wait-texts.ts";
 import type { JobDetailReply } from "../../api/shape/job.ts";
 import { addresses } from "../address.ts";
@@ -88,7 +89,7 @@ const Piece = ({ of: { text, values }, zone }: { of: Explanation["pieces"][numbe
 function pausedBy({ kind, lane, schedule }: JobDetailReply, { cause, pieces }: Explanation) {
   const isOfKind = pieces.some(({ text }) => text === "kindPaused" || text === "kindBlackout");
   if (cause === "lane-paused" || cause === "blackout")
-    return { at: "/lanes/:name", id: isOfKind ? `kind:${kind}` : lane, paused: true } as const;
+    return { at: "/lanes/:name", id: isOfKind ? kindName(kind) : lane, paused: true } as const;
   const isPaused = schedule !== null && pieces.some(({ text }) => text === "schedulePaused");
   return isPaused ? ({ at: "/schedules/:id", id: schedule, paused: true } as const) : null;
 }

@@ -1,3 +1,4 @@
+import { kindOf } from "../../machine/closable-texts.ts";
 import { Button, type Column, column, DataTable, Nothing, Paused, Tag, togglePause, zeroOr } from "../parts/index.ts";
 import { addresses } from "../address.ts";
 import type { LaneReply } from "../../api/shape/overview.ts";
@@ -22,7 +23,9 @@ const count = (of: "waiting" | "running" | "retrying" | "scheduled"): Column<Lan
 
 const columns: readonly Column<LaneReply>[] = [
   // The name of a kind among them is a term of the search.
-  column.link(words.labels.lane, "name", ({ name }) => addresses.jobsWith(name.includes(":") ? name : `lane:${name}`)),
+  column.link(words.labels.lane, "name", ({ name }) =>
+    addresses.jobsWith(kindOf(name) === null ? `lane:${name}` : name),
+  ),
   {
     name: words.labels.state,
     cell: (lane) =>

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Instant, JobId } from "../../../src/machine/job.ts";
-import { kindName, type LaneBlackouts } from "../../../src/machine/lane-store.ts";
+import { kindName } from "../../../src/machine/closable-texts.ts";
+import type { LaneBlackouts } from "../../../src/machine/lane-store.ts";
 import { type Aftermath, type Message, noAftermath } from "../../../src/machine/outbox.ts";
 import { type NewPause, pauseAt } from "../../../src/machine/pause.ts";
 import { type Reason, reasons } from "../../../src/machine/reasons.ts";

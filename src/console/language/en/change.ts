@@ -1,3 +1,4 @@
+import { closableText } from "../../../machine/closable-texts.ts";
 import { numberText } from "../number.ts";
 import type { Part, Sentence } from "../part.ts";
 import { plural } from "./shared.ts";
@@ -33,7 +34,7 @@ export const enChange = {
   },
   /** Said with a pause. */
   pause: {
-    named: { "/lanes/:name": (name: string) => `lane ${name}`, "/schedules/:id": (id: string) => id },
+    named: { "/lanes/:name": closableText, "/schedules/:id": (id: string) => id },
     toggle: (isPaused: boolean, name: string) => `${isPaused ? "Resume" : "Pause"} ${name}`,
     question: (name: string) => `Pause ${name}?`,
     goesOn: (name: string) => `${name} goes on`,

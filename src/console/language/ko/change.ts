@@ -1,3 +1,4 @@
+import { kindOf } from "../../../machine/closable-texts.ts";
 import { numberText } from "../number.ts";
 import type { enChange } from "../en/change.ts";
 
@@ -28,7 +29,10 @@ export const koChange: typeof enChange = {
     changed: (kind, size) => `${kind}: 동시에 최대 ${size}개`,
   },
   pause: {
-    named: { "/lanes/:name": (name) => `레인 ${name}`, "/schedules/:id": (id) => id },
+    named: {
+      "/lanes/:name": (name) => (kindOf(name) === null ? `레인 ${name}` : `종류 ${kindOf(name)}`),
+      "/schedules/:id": (id) => id,
+    },
     toggle: (isPaused, name) => `${name} ${isPaused ? "재개" : "일시 중지"}`,
     question: (name) => `${name}: 일시 중지할까요?`,
     goesOn: (name) => `${name}: 재개했습니다`,
