@@ -177,10 +177,9 @@ export async function fill(pool: Pool, count: number): Promise<void> {
     `select belfry.make_partition(p, to_char(belfry.now() at time zone 'UTC' - d * interval '1 day', 'YYYYMMDD'))
      from unnest(array['event', 'history']) p cross join generate_series(1, ${keptDays}) d`,
   );
-  // The larger one takes long enough for autovacuum to come in between, and its rows would then fill gaps, one on each page.
-  // It would also cut `run_delta` to nothing between two rounds of the larger one alone, and the next row makes its pages again.
-  for (const table of ["job", "run_delta"])
-    await pool.query(`alter table belfry.${table} set (autovacuum_enabled = off)`);
+  // It would come between two parts or rounds of the larger one alone, and a look of its own keeps old versions of rows in each index.
+  await pool.query("alter system set autovacuum = off");
+  await pool.query("select pg_reload_conf()");
   for (const thing of Object.keys(kept)) await write(pool, thing, count);
   for (let from = 0; from < count; from += partUnits) {
     const part = { from, to: Math.min(count, from + partUnits) };
@@ -191,7 +190,6 @@ export async function fill(pool: Pool, count: number): Promise<void> {
      on conflict (name) do update set upto = excluded.upto`,
   );
   await pool.query("vacuum (analyze)");
-  await pool.query("alter table belfry.job reset (autovacuum_enabled)");
   // A row of the tour that moves finds room on its own page: whether another one had some was chance.
   for (const table of ["job", "run"]) await pool.query(`alter table belfry.${table} set (fillfactor = 10)`);
 }
