@@ -1,4 +1,4 @@
-import type { Plan } from "../../test/postgres/plans.ts";
+import type { Plan, Write } from "../../test/postgres/plans.ts";
 
 /** Pages at 10 N beside those at N: more than this is growth. */
 export const pagesRatioMax = 1.3;
@@ -19,11 +19,15 @@ export interface Cost {
   readonly pagesOf: ReadonlyMap<string, number>;
   /** How often each index was descended, at least. */
   readonly descents: ReadonlyMap<string, number>;
+  readonly writes: readonly Write[];
 }
 
-type Shown = Omit<Cost, "pagesOf" | "descents">;
+type Shown = Omit<Cost, "pagesOf" | "descents" | "writes">;
 
-/** The levels of each index below its root. */
+/** A row is written to a page of its table, found along the three levels of the map of free space, and the map of visible pages. */
+const roomPages = 5;
+
+/** The levels of each index below its root; of a table the pages on the way down all of its indexes. */
 export type Levels = ReadonlyMap<string, number>;
 
 /** What a comparison knows beside the costs. */
@@ -64,6 +68,7 @@ export function together(costs: readonly Cost[]): Cost {
     answered: sum(costs, (each) => each.answered),
     pagesOf,
     descents,
+    writes: costs.flatMap(({ writes }) => writes),
   };
 }
 
@@ -75,7 +80,8 @@ export const quietest = (rounds: readonly Cost[]): Cost =>
 
 /**
  * A line is O(log N) too when it grows by no more than the measured levels that its indexes have more. It is O(rows) when it reads as
- * many rows at most, or no more than its bound, and no more pages than one for each row and those on the way down each index.
+ * many rows at most, or no more than its bound, and no more pages than one for each row and those on the way down each index; and
+ * writes as many, of which each goes down each index of its table.
  */
 export function compare(
   [kind, name]: readonly [Kind, string],
@@ -91,8 +97,12 @@ export function compare(
     sum([...many.descents], ([index, n]) => n * (at?.get(index) ?? levels?.many.get(index) ?? 0));
   const levelPages = pagesDown(levels?.many) - pagesDown(levels?.few);
   const leaves = sum([...many.descents.values()], (n) => n);
+  const wayOf = ({ table }: Write): number => roomPages + (levels?.many.get(table) ?? 0);
+  const written = sum(many.writes, (each) => Math.min(each.pages, each.rows * wayOf(each)));
   const isByRow =
-    many.read <= Math.max(few.read, readsMax) && many.pages <= many.read + pagesDown(levels?.many) + leaves;
+    many.read <= Math.max(few.read * sameRatioMax, readsMax) &&
+    sum(many.writes, ({ rows }) => rows) <= sum(few.writes, ({ rows }) => rows) &&
+    many.pages - written <= many.read + pagesDown(levels?.many) + leaves;
   const isLogarithmic = ratio <= pagesRatioMax || ratioOf(many.pages - levelPages) <= sameRatioMax;
   const rises = [...many.pagesOf].map(([table, pages]) => ({ table, rise: pages - (few.pagesOf.get(table) ?? 0) }));
   const most = rises.toSorted((a, b) => b.rise - a.rise)[0];
@@ -108,7 +118,7 @@ export function compare(
   };
 }
 
-const shown = ({ pagesOf: _pages, descents: _descents, ...cost }: Cost): Shown => cost;
+const shown = ({ pagesOf: _pages, descents: _descents, writes: _writes, ...cost }: Cost): Shown => cost;
 
 /** Of the calls of one statement the one that grows most; calls are paired by their place where both sizes made as many. */
 export function worst(

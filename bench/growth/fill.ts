@@ -16,14 +16,6 @@ const keptJob = defineJob({ id: "kept-1", run: () => {} });
 const nightly = defineSchedule({ id: "kept", cron: "0 3 * * *", timezone: "Asia/Seoul", run: keptJob });
 const spec = JSON.stringify(nightly.spec("bench", "kept"));
 
-interface Kept {
-  readonly thing: string;
-  /** Writes what `$1` units keep; of what is live the part of it from unit `$2` to unit `$3`. */
-  readonly text: string;
-  /** Live jobs arrive mixed: written thing by thing, a search by id would meet all of one before the first of the next. */
-  readonly isLive?: true;
-}
-
 const finished = `insert into belfry.job (kind, key, payload, lane, state, event_id, due_at, generation, attempt, max_attempts,
     lease_ms, retention_ms, trace, worker, started_at, finished_at, created_at, error_code, error_message, schedule_id, scheduled_for)
   select 'kept-' || n % 20, 'key-' || n, ${template}, case when n % 7 = 0 then 'mail' else 'default' end,
@@ -45,105 +37,39 @@ const live = (state: string, more: { count: string; columns: string; values: str
 /** Of all parts the same: by the time of each, messages of many parts would mix, and the next ones before a job lie on as many pages. */
 const sentAt = "pg_postmaster_start_time() - n * interval '1 millisecond'";
 
-/** Each thing of issue and design that stays, with what a year of work looks like: most of it finished, little of it live. */
-const kept: readonly Kept[] = [
-  { thing: "finished jobs: SUCCESS, FAILED, CANCELED", text: finished },
-  {
-    thing: "PENDING jobs, due later",
-    isLive: true,
-    text: live("PENDING", {
-      count: "* 1",
-      columns: "due_at",
-      values: "belfry.now() + interval '2 days' + n * interval '1 second'",
-    }),
-  },
-  {
-    thing: "held jobs",
-    isLive: true,
-    text: live("PENDING", {
-      count: "/ 10",
-      columns: "due_at, hold, held_on, slot_keys",
-      values:
-        "belfry.now() - interval '1 minute', 'slot', 'cap:kept-' || 1 + n % ($1 / 25), array['cap:kept-' || 1 + n % ($1 / 25)]",
-    }),
-  },
-  {
-    thing: "QUEUED jobs",
-    isLive: true,
-    text: live("QUEUED", {
-      count: "* 1",
-      columns: "due_at, dispatched_at",
-      values: `${sentAt}, ${sentAt}`,
-    }),
-  },
-  {
-    thing: "RETRY_WAIT jobs",
-    isLive: true,
-    text: live("RETRY_WAIT", {
-      count: "/ 20",
-      columns: "due_at, attempt, failures, error_code",
-      values: "belfry.now() + interval '2 days' + n * interval '1 second', 1, 1, 'E1'",
-    }),
-  },
-  {
-    thing: "RUNNING jobs and their leases",
-    isLive: true,
-    text: `with jobs as (${live("RUNNING", {
-      count: "/ 4",
-      columns: "due_at, attempt, worker, started_at, dispatched_at, lease_id",
-      values: "belfry.now(), 1, 'w-' || n % 50, belfry.now(), belfry.now(), 1000000 + n",
-    })} returning id, lease_id, worker)
-    insert into belfry.lease (id, worker, lane, ms, until, job_ids) overriding system value
-    select lease_id, min(worker), 'default', 20000, belfry.now() + interval '2 days', array_agg(id) from jobs group by lease_id`,
-  },
-  {
-    thing: "events",
-    text: `insert into belfry.event (id, xid, at, from_state, to_state, worker, job_ids, attempts, generations, started_at)
+/**
+ * Each thing that stays, with what a year of work looks like: most of it finished, little of it live. A text writes what `$1` units keep.
+ */
+const kept: Readonly<Record<string, string>> = {
+  "finished jobs: SUCCESS, FAILED, CANCELED": finished,
+  events: `insert into belfry.event (id, xid, at, from_state, to_state, worker, job_ids, attempts, generations, started_at)
     select belfry.next_event(), (3 + n * 400::bigint / $1)::text::xid8, belfry.now() - ($1 - n)::float8 / $1 * interval '${keptDays} days',
       'RUNNING', 'SUCCESS', 'w', array[n, n + 1], array[1, 1], array[1, 1], array[belfry.now(), belfry.now()]
     from generate_series(1, $1) n`,
-  },
-  {
-    thing: "history",
-    text: `insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, worker, started_at, error_code)
+  history: `insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, worker, started_at, error_code)
     select n * 11, belfry.now() - ($1 - n)::float8 / $1 * interval '13 days', 'RUNNING', 'FAILED', 1, 1, 'w', belfry.now(), 'E1'
     from generate_series(1, $1) n`,
-  },
-  {
-    thing: "outbox batches that are open",
-    text: `insert into belfry.outbox (at, lane, job_ids, generations)
+  "outbox batches that are open": `insert into belfry.outbox (at, lane, job_ids, generations)
     select belfry.now() + interval '2 days', 'default', array[n], array[1] from generate_series(1, $1 / 10) n`,
-  },
-  {
-    thing: "slots",
-    text: `with groups as (
+  slots: `with groups as (
       insert into belfry.slot_group (key, size, on_refusal, reason)
       select 'cap:kept-' || n, 5, 'hold', 'slot' from generate_series(1, $1 / 25) n returning key, size
     ) insert into belfry.slot (key, n, job_id, attempt)
     select key, n, row_number() over (), 1 from groups cross join lateral generate_series(1, size) n`,
-  },
-  {
-    thing: "schedules and their versions",
-    text: `with made as (
+  "schedules and their versions": `with made as (
       insert into belfry.schedule (id, app, version, source, spec, enabled, decided_until, next_at, ledger_from, created_at, updated_at)
       select 'kept-' || n, 'kept', 2, 'api', '${spec}'::jsonb || jsonb_build_object('id', 'kept-' || n), true, belfry.now(),
         belfry.now() + interval '2 days' + n * interval '1 second', belfry.now() - interval '31 days', belfry.now(), belfry.now()
       from generate_series(1, $1 / 10) n returning id, spec
     ) insert into belfry.schedule_version (schedule_id, version, spec, from_at)
     select id, v, spec, belfry.now() - (3 - v) * interval '14 days' from made cross join generate_series(1, 2) v`,
-  },
-  {
-    thing: "occurrences",
-    text: `insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, reason, schedule_version, job_id,
+  occurrences: `insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, reason, schedule_version, job_id,
       planned_at, decided_at, lateness_ms)
     select 'kept-' || n, to_char(t.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), 0, 'Asia/Seoul', t.at, 'FIRED', null, 2,
       case when d = 1 then $1 * 4 + n * 100 when d <= 8 then $1 * 20 + n * 40 + d end, t.at, t.at, 40
     from generate_series(1, $1 / 10) n cross join generate_series(1, 60) d
     cross join lateral (select date_trunc('minute', belfry.now()) - d * interval '1 day' as at) t`,
-  },
-  {
-    thing: "runs that ended, with their tasks and edges",
-    text: `with runs as (
+  "runs that ended, with their tasks and edges": `with runs as (
       insert into belfry.run (kind, key, version, state, sealed, total, done, ok, retention_ms, created_at, finished_at)
       select 'kept', 'run-' || n, 1, case when n % 20 = 0 then 'FAILED' else 'DONE' end::belfry.run_state, true, 2, 2, 2,
         case when n % 3 = 0 then 1209600000 else 2592000000 end,
@@ -157,11 +83,56 @@ const kept: readonly Kept[] = [
         finished_at, finished_at, id, 't' || n, true, case when state = 'FAILED' and n = 2 then 'E1' end
       from runs cross join generate_series(1, 2) n returning id, run_id
     ) insert into belfry.edge (from_id, to_id, run_id) select min(id), max(id), run_id from tasks group by run_id`,
-  },
-  {
-    thing: "open runs, with tasks that wait",
-    isLive: true,
-    text: `with runs as (
+  audit: `insert into belfry.audit (at, caller, action, target, status, detail, trace)
+    select belfry.now() - interval '1 day', 'ada', 'POST /jobs', '/jobs/' || n, 200, '{}', 't' from generate_series(1, $1 * 3) n`,
+  "bulk actions that ended": `insert into belfry.bulk (action, filter, caller, state, newest, next, matched, is_more, due_at, created_at, updated_at, finished_at)
+    select 'retry', '{}', 'ada', 'DONE', 1, 0, 1, false, t.at, t.at, t.at, t.at
+    from generate_series(1, $1 / 20) n cross join lateral (select belfry.now() - interval '2 days' as at) t`,
+  "workers that are gone": `insert into belfry.worker (id, lane, version, started_at, seen_at, ended)
+    select 'w-' || n, 'default', '1', t.at, t.at, 10
+    from generate_series(1, $1 / 10) n cross join lateral (select belfry.now() - n::float8 / $1 * interval '100 days' - interval '1 day' as at) t`,
+  "counts by the minute": `insert into belfry.minute (at, kind, lane, created, started, succeeded)
+    select date_trunc('minute', belfry.now()) - n * interval '1 minute', 'kept-1', 'default', 1, 1, 1 from generate_series(1, $1 / 4) n`,
+  "counts by the hour": `insert into belfry.hour (at, kind, lane, bucket, waited, ran)
+    select date_trunc('hour', belfry.now(), 'UTC') - n / 12 * interval '1 hour', 'kept-1', 'default', n % 12, 1, 1
+    from generate_series(1, $1 / 4) n`,
+  quarantine: `insert into belfry.quarantine (at, lane, body) select belfry.now(), 'default', 'not json' from generate_series(1, $1 / 10) n`,
+};
+
+/**
+ * What is live, from unit `$2` to unit `$3`. It arrives mixed: written thing by thing, a search by id would meet all of one before the
+ * first of the next.
+ */
+const keptLive: Readonly<Record<string, string>> = {
+  "PENDING jobs, due later": live("PENDING", {
+    count: "* 1",
+    columns: "due_at",
+    values: "belfry.now() + interval '2 days' + n * interval '1 second'",
+  }),
+  "held jobs": live("PENDING", {
+    count: "/ 10",
+    columns: "due_at, hold, held_on, slot_keys",
+    values:
+      "belfry.now() - interval '1 minute', 'slot', 'cap:kept-' || 1 + n % ($1 / 25), array['cap:kept-' || 1 + n % ($1 / 25)]",
+  }),
+  "QUEUED jobs": live("QUEUED", {
+    count: "* 1",
+    columns: "due_at, dispatched_at",
+    values: `${sentAt}, ${sentAt}`,
+  }),
+  "RETRY_WAIT jobs": live("RETRY_WAIT", {
+    count: "/ 20",
+    columns: "due_at, attempt, failures, error_code",
+    values: "belfry.now() + interval '2 days' + n * interval '1 second', 1, 1, 'E1'",
+  }),
+  "RUNNING jobs and their leases": `with jobs as (${live("RUNNING", {
+    count: "/ 4",
+    columns: "due_at, attempt, worker, started_at, dispatched_at, lease_id",
+    values: "belfry.now(), 1, 'w-' || n % 50, belfry.now(), belfry.now(), 1000000 + n",
+  })} returning id, lease_id, worker)
+    insert into belfry.lease (id, worker, lane, ms, until, job_ids) overriding system value
+    select lease_id, min(worker), 'default', 20000, belfry.now() + interval '2 days', array_agg(id) from jobs group by lease_id`,
+  "open runs, with tasks that wait": `with runs as (
       insert into belfry.run (kind, key, version, state, sealed, total, created_at)
       select 'kept', 'open-' || n, 1, 'RUNNING', true, 2, belfry.now() from generate_series($2 / 8 + 1, $3 / 8) n returning id
     ), tasks as (
@@ -171,47 +142,14 @@ const kept: readonly Kept[] = [
         belfry.now(), id, 't' || n, n - 1, n = 2, n = 1
       from runs cross join generate_series(1, 2) n returning id, run_id
     ) insert into belfry.edge (from_id, to_id, run_id) select min(id), max(id), run_id from tasks group by run_id`,
-  },
-  {
-    thing: "audit",
-    text: `insert into belfry.audit (at, caller, action, target, status, detail, trace)
-    select belfry.now() - interval '1 day', 'ada', 'POST /jobs', '/jobs/' || n, 200, '{}', 't' from generate_series(1, $1 * 3) n`,
-  },
-  {
-    thing: "bulk actions that ended",
-    text: `insert into belfry.bulk (action, filter, caller, state, newest, next, matched, is_more, due_at, created_at, updated_at, finished_at)
-    select 'retry', '{}', 'ada', 'DONE', 1, 0, 1, false, t.at, t.at, t.at, t.at
-    from generate_series(1, $1 / 20) n cross join lateral (select belfry.now() - interval '2 days' as at) t`,
-  },
-  {
-    thing: "workers that are gone",
-    text: `insert into belfry.worker (id, lane, version, started_at, seen_at, ended)
-    select 'w-' || n, 'default', '1', t.at, t.at, 10
-    from generate_series(1, $1 / 10) n cross join lateral (select belfry.now() - n::float8 / $1 * interval '100 days' - interval '1 day' as at) t`,
-  },
-  {
-    thing: "counts by the minute",
-    text: `insert into belfry.minute (at, kind, lane, created, started, succeeded)
-    select date_trunc('minute', belfry.now()) - n * interval '1 minute', 'kept-1', 'default', 1, 1, 1 from generate_series(1, $1 / 4) n`,
-  },
-  {
-    thing: "counts by the hour",
-    text: `insert into belfry.hour (at, kind, lane, bucket, waited, ran)
-    select date_trunc('hour', belfry.now(), 'UTC') - n / 12 * interval '1 hour', 'kept-1', 'default', n % 12, 1, 1
-    from generate_series(1, $1 / 4) n`,
-  },
-  {
-    thing: "quarantine",
-    text: `insert into belfry.quarantine (at, lane, body) select belfry.now(), 'default', 'not json' from generate_series(1, $1 / 10) n`,
-  },
-];
+};
 
 /** Writes what so many units keep of one thing, or its part of these units. */
 export async function write(pool: Pool, thing: string, count: number, part = { from: 0, to: count }): Promise<void> {
-  const found = kept.find((each) => each.thing === thing);
-  if (found === undefined) throw new Error(`nothing that is kept is called "${thing}"`);
+  const text = kept[thing] ?? keptLive[thing];
+  if (text === undefined) throw new Error(`nothing that is kept is called "${thing}"`);
   const values = [count, part.from, part.to];
-  await pool.query(found.text.replace(/\$([123])/g, (_, place: string) => `${values[Number(place) - 1]}::int`));
+  await pool.query(text.replace(/\$([123])/g, (_, place: string) => `${values[Number(place) - 1]}::int`));
 }
 
 const pastDay = "20000102";
@@ -239,20 +177,19 @@ export async function fill(pool: Pool, count: number): Promise<void> {
     `select belfry.make_partition(p, to_char(belfry.now() at time zone 'UTC' - d * interval '1 day', 'YYYYMMDD'))
      from unnest(array['event', 'history']) p cross join generate_series(1, ${keptDays}) d`,
   );
-  // The larger one takes long enough for autovacuum to come in between, and its rows would then fill gaps, one on each page.
-  // It would also cut `run_delta` to nothing between two rounds of the larger one alone, and the next row makes its pages again.
-  for (const table of ["job", "run_delta"])
-    await pool.query(`alter table belfry.${table} set (autovacuum_enabled = off)`);
-  for (const { thing, isLive } of kept) if (isLive === undefined) await write(pool, thing, count);
+  // It would come between two parts or rounds of the larger one alone, and a look of its own keeps old versions of rows in each index.
+  await pool.query("alter system set autovacuum = off");
+  await pool.query("select pg_reload_conf()");
+  for (const thing of Object.keys(kept)) await write(pool, thing, count);
   for (let from = 0; from < count; from += partUnits) {
-    for (const { thing, isLive } of kept) {
-      if (isLive === true) await write(pool, thing, count, { from, to: Math.min(count, from + partUnits) });
-    }
+    const part = { from, to: Math.min(count, from + partUnits) };
+    for (const thing of Object.keys(keptLive)) await write(pool, thing, count, part);
   }
   await pool.query(
     `insert into belfry.reader (name, upto) values ('roll-up', pg_snapshot_xmin(pg_current_snapshot())::text)
      on conflict (name) do update set upto = excluded.upto`,
   );
   await pool.query("vacuum (analyze)");
-  await pool.query("alter table belfry.job reset (autovacuum_enabled)");
+  // A row of the tour that moves finds room on its own page: whether another one had some was chance.
+  for (const table of ["job", "run"]) await pool.query(`alter table belfry.${table} set (fillfactor = 10)`);
 }

@@ -36,7 +36,7 @@ export const archiveLag = sqlQuery("archive-lag", {
   row: z.object({ part: z.string(), lagMs: z.number().min(0) }),
 })(`
 with recursive of_jobs as (${retentionOfJobs.replace("from retention r", "from of_jobs r")}),
-of_runs as (${retentionOfRuns.replace("from retention x", "from of_runs x")})
+of_runs as (${retentionOfRuns.replace("from retention r", "from of_runs r")})
 select a.part, belfry.ms_since(case a.part
   when 'jobs' then (
     select min(p.finished_at + belfry.span(r.retention_ms)) from of_jobs r cross join lateral (${pastJobs.replace("$1", "1")}) p)

@@ -17,7 +17,8 @@ export const dueGroup = z.object({
 });
 export type DueGroup = z.infer<typeof dueGroup>;
 
-const members = "schedule_id, coalesce(effective_at, scheduled_for) as comes_at, run_id, kind, lane, due_at";
+const members =
+  "schedule_id, coalesce(effective_at, scheduled_for) as comes_at, run_id, kind, lane, due_at, dispatched_at";
 
 interface DueSpan {
   readonly to: number;
@@ -46,9 +47,9 @@ with recursive span as materialized (
   select belfry.now() as since, belfry.at($1::float8) as till
 ), ${heldUnder()}, ${lanesOut()}, out as materialized (
   select o.* from span s cross join lanes l cross join lateral (
-    select ${members} from belfry.job where (lane, dispatched_at) >= (l.lane, s.since - belfry.span($8::float8)) and lane <= l.lane and ${isOut}
+    select ${members} from belfry.job where (lane, dispatched_at) <= (l.lane, 'infinity') and lane >= l.lane and ${isOut}
     order by lane desc, dispatched_at desc limit $5
-  ) o where $6::text is null or l.lane = $6::text
+  ) o where ($6::text is null or l.lane = $6::text) and o.dispatched_at >= s.since - belfry.span($8::float8)
 ), found as materialized (
   (select w.* from held h cross join span s cross join lateral (
     select ${members} from belfry.job where held_on = h.held_on and ${isWaiting} and due_at > s.since and due_at <= s.till ${inOrder} limit $3

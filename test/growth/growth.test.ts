@@ -110,7 +110,7 @@ test("a cancel costs each job the same, however many it cancels, beside slots th
   expect(many).toBeLessThan(3 * few);
 });
 
-const nothing = { answered: 1, rows: 0, read: 0, milliseconds: 0, pagesOf: new Map() };
+const nothing = { answered: 1, rows: 0, read: 0, milliseconds: 0, pagesOf: new Map(), writes: [] };
 const free = { ...nothing, pages: 0, descents: new Map([["by_id", 2]]) };
 const levelsOf = (few: number, many: number) => ({
   levels: { few: new Map([["by_id", few]]), many: new Map([["by_id", many]]) },
@@ -135,6 +135,20 @@ test("as many rows on more pages are O(rows), and a page beyond one for each and
   };
   expect([grownTo(14, 10), grownTo(15, 10), grownTo(14, 11)]).toEqual(["O(rows)", "worse", "worse"]);
   expect([grownTo(54, 50, 50), grownTo(55, 51, 50)]).toEqual(["O(rows)", "worse"]);
+});
+
+test("a row that is written may go down each index of its table and look for room, and no other row or page", () => {
+  const grownTo = (pages: number, rows: number, ownPages = pages) => {
+    const written = (own: number, of: number) => [{ table: "job", rows: of, pages: own }];
+    const [few, many] = [
+      { ...free, pages: 10, writes: written(10, 2) },
+      { ...free, pages, writes: written(ownPages, rows) },
+    ];
+    const levels = { few: new Map(), many: new Map([["job", 12]]) };
+    return compare(["statement", "insert"], few, many, { levels }).verdict;
+  };
+  expect([grownTo(36, 2), grownTo(37, 2)]).toEqual(["O(rows)", "worse"]);
+  expect([grownTo(36, 3), grownTo(36, 2, 30)]).toEqual(["worse", "worse"]);
 });
 
 test("a longer list is judged by the page a row", () => {

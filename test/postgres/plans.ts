@@ -2,6 +2,13 @@ import { readdirSync } from "node:fs";
 import type { Pool } from "pg";
 import type { TestDatabase } from "../support/database.ts";
 
+/** Rows that one step wrote, and the pages that only this took. */
+export interface Write {
+  readonly table: string;
+  readonly rows: number;
+  readonly pages: number;
+}
+
 /** What Postgres did for one execution of one of our statements. */
 export interface Plan {
   readonly name: string;
@@ -20,10 +27,12 @@ export interface Plan {
   readonly pages: ReadonlyMap<string, number>;
   /** How often each index was descended, at least: once a loop, whatever the number of keys. */
   readonly descents: ReadonlyMap<string, number>;
+  readonly writes: readonly Write[];
 }
 
 interface Node {
   readonly "Node Type": string;
+  readonly "Parent Relationship"?: string;
   readonly "Relation Name"?: string;
   readonly "Index Name"?: string;
   readonly "Actual Rows"?: number;
@@ -89,6 +98,7 @@ function planOf(message: string): Plan | null {
     scanned: [...new Set(scans(root))],
     pages,
     descents,
+    writes: writesOf(root),
   };
 }
 
@@ -96,11 +106,21 @@ const buffersOf = (node: Node): number => (node["Shared Hit Blocks"] ?? 0) + (no
 
 /** A node's pages are those of its children too; a bitmap's index has no table of its own. */
 function addPages(node: Node, pages: Map<string, number>): void {
-  const table = node["Relation Name"]?.replace(/_(\d{8}|rest)$/, "");
+  const table = tableOf(node);
   const below = (node.Plans ?? []).filter((each) => !each["Node Type"].startsWith("Bitmap"));
   const own = buffersOf(node) - below.reduce((sum, each) => sum + buffersOf(each), 0);
   if (table !== undefined) pages.set(table, (pages.get(table) ?? 0) + own);
   for (const each of node.Plans ?? []) addPages(each, pages);
+}
+
+const tableOf = (node: Node): string | undefined => node["Relation Name"]?.replace(/_(\d{8}|rest)$/, "");
+
+function writesOf(node: Node): Write[] {
+  const below = (node.Plans ?? []).flatMap(writesOf);
+  const input = node.Plans?.find((each) => each["Parent Relationship"] === "Outer");
+  if (node["Node Type"] !== "ModifyTable" || input === undefined) return below;
+  const rows = (input["Actual Rows"] ?? 0) * (input["Actual Loops"] ?? 1);
+  return [...below, { table: tableOf(node) ?? "", rows, pages: Math.max(0, buffersOf(node) - buffersOf(input)) }];
 }
 
 function addDescents(node: Node, descents: Map<string, number>): void {

@@ -93,5 +93,6 @@ create table belfry.outbox (
   resent      int not null default 0 -- how often it was sent again; the fence of its sender
 );
 alter table belfry.outbox alter column job_ids set storage external, alter column generations set storage external;
-create index outbox_open on belfry.outbox (at, id);
+-- reopen, requeue-empty, requeue-overtaken
+create index outbox_open on belfry.outbox (lane, at, id);
 create index outbox_resent on belfry.outbox (at, id) where resent > 1;

@@ -92,11 +92,16 @@ select id from open where is_kept`);
  * looked up by its id (`limit 1` keeps it so).
  */
 export const reopenOutbox = keptStatement<DispatchedRow>("reopen")(`
-with sized as materialized (
+with recursive lanes as (
+  (select lane from belfry.outbox order by lane limit 1)
+  union all
+  select n.lane from lanes l cross join lateral (select lane from belfry.outbox where lane > l.lane order by lane limit 1) n
+), sized as materialized (
   select id, sum(messages) over (order by at, id) - messages as before from (
-    select id, at, cardinality(job_ids) as messages from belfry.outbox
-    where at <= belfry.now() - belfry.span($1::float8) and ($3::text is null or lane = $3)
-    order by at, id limit $2
+    select o.* from lanes l cross join lateral (
+      select id, at, cardinality(job_ids) as messages from belfry.outbox
+      where lane = l.lane and at <= belfry.now() - belfry.span($1::float8) order by at, id limit $2
+    ) o where $3::text is null or l.lane = $3 order by at, id limit $2
   ) oldest
 ), open as materialized (
   select id, job_ids, generations from belfry.outbox
