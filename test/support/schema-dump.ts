@@ -30,6 +30,9 @@ with tables as (
   select 1 as part, t.typname::text as thing, 0 as place, format('type %s: %s', t.typname, string_agg(e.enumlabel, ' ' order by e.enumsortorder)) as line
   from pg_type t join pg_enum e on e.enumtypid = t.oid where t.typnamespace = 'belfry'::regnamespace group by t.typname
   union all
+  select 1, t.typname, 0, format('type %s: %s %s', t.typname, format_type(t.typbasetype, t.typtypmod), pg_get_constraintdef(c.oid))
+  from pg_type t join pg_constraint c on c.contypid = t.oid where t.typnamespace = 'belfry'::regnamespace
+  union all
   select 2, p.oid::regprocedure::text, 0, format('function %s returns %s, %s, body %s', p.oid::regprocedure,
     pg_get_function_result(p.oid), case p.provolatile when 'i' then 'immutable' when 's' then 'stable' else 'volatile' end,
     md5(coalesce(nullif(p.prosrc, ''), pg_get_function_sqlbody(p.oid))))

@@ -40,6 +40,44 @@ create function belfry.ms_since(t timestamptz) returns float8
 -- Stands for kind and key in their index: random keys fill a third of the pages so. Of two that share a hash the second is an error.
 create function belfry.key_hash(kind text, key text) returns bigint language sql immutable parallel safe
   return hashtextextended(kind || chr(31) || key, 0);
+-- What a row of `job` is, whatever it was. Of what it is not, the rule that it breaks is named, as a check of its own would. One function, for Postgres reads
+-- the text of each check again for each statement: fifteen were a quarter of the instructions of a claim of ten.
+create function belfry.judge_row(state belfry.job_state, lease_id bigint, finished_at timestamptz, dispatched_at timestamptz, worker text,
+  started_at timestamptz, hold belfry.job_hold, held_on text, blocked boolean, error_code text, generation int, attempt int, failures int,
+  interruptions int, joined int, due_at_most timestamptz) returns boolean language plpgsql immutable parallel safe as $$
+declare
+  broken text;
+begin
+  -- Waiting for a worker, in its hands, or done: one condition, as each costs as much as the call.
+  if dispatched_at is not null and hold = 'none' and held_on = '' and not blocked and joined is null and due_at_most is null
+    and least(generation, failures, interruptions) >= 0 and failures + interruptions <= attempt
+    and (lease_id is not null) = (state = 'RUNNING') and (finished_at is not null) = (state = 'SUCCESS')
+    and (state = 'QUEUED' or state = 'SUCCESS' or state = 'RUNNING' and worker is not null and started_at is not null) then return true;
+  end if;
+  broken := case
+    when (lease_id is not null) <> (state = 'RUNNING') then 'job_lease_while_running'
+    when state = 'RUNNING' and num_nulls(worker, started_at) > 0 then 'job_worker_while_running'
+    when (finished_at is not null) <> (state >= 'SUCCESS') then 'job_finished_when_final'
+    -- Lets an index separate waiting from dispatched rows without naming the state, which every claim changes.
+    when state < 'SUCCESS' and (dispatched_at is null) <> (state in ('PENDING', 'RETRY_WAIT')) then 'job_dispatched_when_out'
+    when hold <> 'none' and state not in ('PENDING', 'RETRY_WAIT') then 'job_hold_while_waiting'
+    when (held_on <> '') <> (hold <> 'none') then 'job_held_on'
+    when blocked and state not in ('PENDING', 'CANCELED', 'SKIPPED') then 'job_blocked_while_waiting'
+    when state = 'FAILED' and error_code is null then 'job_failed_has_code'
+    when least(generation, attempt, failures, interruptions) < 0 then 'job_counters'
+    when failures + interruptions > attempt then 'job_attempts'
+    when (joined is null) <> (due_at_most is null) then 'job_debounce'
+    when joined < 0 then 'job_joined'
+  end;
+  if broken is null then return true; end if;
+  raise exception 'a % job may not be so: %', state, broken using errcode = 'check_violation', constraint = broken, table = 'job';
+end $$;
+-- Of one column each: Postgres judges them where the column is written, and not with every move.
+create domain belfry.job_count as int constraint job_counters check (value >= 0);
+create domain belfry.job_wait_ms as bigint check (value >= 0);
+create domain belfry.job_turn_weight as real check (value > 0);
+create domain belfry.job_join_least as int check (value > 1);
+
 -- What moves change stands together, as the log holds all between the first and the last byte that an update changes. Before it
 -- stands what is never null, which is found without a look at what precedes it; behind it the texts and what few jobs have.
 create table belfry.job (
@@ -50,7 +88,7 @@ create table belfry.job (
   max_attempts  int not null,
   lease_ms      int not null,
   missed        int not null default 0,
-  dead_letters  int not null default 0,
+  dead_letters  belfry.job_count not null default 0,
   join_rule     belfry.join_rule not null default 'all',
   catch_up      boolean not null default false,
   blocked       boolean not null default false,
@@ -61,9 +99,9 @@ create table belfry.job (
   end_counted   boolean not null default false,         -- its end was counted by its successors and its run
   solo_required boolean not null default false,         -- lost its worker in a batch: runs alone next time
   hold          belfry.job_hold not null default 'none',
-  preds_open    int not null default 0,
-  preds_ok      int not null default 0,
-  preds_bad     int not null default 0,
+  preds_open    belfry.job_count not null default 0,
+  preds_ok      belfry.job_count not null default 0,
+  preds_bad     belfry.job_count not null default 0,
   failures      int not null default 0,                 -- what counts against max_attempts
   interruptions int not null default 0,
   generation    int not null default 0,                 -- which message may claim it
@@ -92,29 +130,19 @@ create table belfry.job (
   run_id        bigint,
   task          text,                                   -- its name inside the graph
   condition_row jsonb,                                  -- what the condition of a fan-out is asked about
-  wait_ms       bigint check (wait_ms >= 0),            -- a task of a graph is due so long after its predecessors released it
+  wait_ms       belfry.job_wait_ms,                     -- a task of a graph is due so long after its predecessors released it
   signaled_at   timestamptz,
   signaled_by   text,
   turn          text,                                   -- waits on hold for it: 'turn:LANE#LEVEL#KEY', level -1 high, 0 normal, 1 low
-  turn_weight   real check (turn_weight > 0),
-  join_least    int check (join_least > 1),             -- how many predecessors must succeed under the rule 'any'; null: one
+  turn_weight   belfry.job_turn_weight,
+  join_least    belfry.job_join_least,                  -- how many predecessors must succeed under the rule 'any'; null: one
   effective_at  timestamptz,                            -- when a spread time is due; null: at scheduled_for
-  joined        int check (joined >= 0),                -- debounced calls behind the first; null: its kind is not debounced
+  joined        int,                                    -- debounced calls behind the first; null: its kind is not debounced
   due_at_most   timestamptz,                            -- of a debounced job
   batch_key     text,                                   -- which jobs of its kind it may be started with; null: its kind has no batches
   batch_of      bigint,                                 -- the first job of the call of its newest attempt; null: it runs by itself
-  constraint job_debounce check ((joined is null) = (due_at_most is null)),
-  constraint job_lease_while_running check ((lease_id is not null) = (state = 'RUNNING')),
-  constraint job_worker_while_running check (state <> 'RUNNING' or num_nulls(worker, started_at) = 0),
-  constraint job_finished_when_final check ((finished_at is not null) = (state >= 'SUCCESS')),
-  constraint job_counters check (least(generation, attempt, failures, interruptions, dead_letters, preds_open, preds_ok, preds_bad) >= 0),
-  constraint job_attempts check (failures + interruptions <= attempt),
-  constraint job_hold_while_waiting check (hold = 'none' or state in ('PENDING', 'RETRY_WAIT')),
-  constraint job_held_on check ((held_on <> '') = (hold <> 'none')),
-  constraint job_blocked_while_waiting check (not blocked or state in ('PENDING', 'CANCELED', 'SKIPPED')),
-  -- Lets an index separate waiting from dispatched rows without naming the state, which every claim changes.
-  constraint job_dispatched_when_out check (state >= 'SUCCESS' or (dispatched_at is null) = (state in ('PENDING', 'RETRY_WAIT'))),
-  constraint job_failed_has_code check (state <> 'FAILED' or error_code is not null)
+  constraint job_row check (belfry.judge_row(state, lease_id, finished_at, dispatched_at, worker, started_at, hold, held_on, blocked, error_code,
+    generation, attempt, failures, interruptions, joined, due_at_most))
 ) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02);
 
 -- No index and no predicate names a column that a claim changes (state, event_id, attempt, worker, started_at, lease_id,

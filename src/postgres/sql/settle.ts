@@ -79,15 +79,13 @@ const ended = `emptied as materialized (
 /**
  * Successes of rows without slots, schedule, run or expiry. $1 ids, ascending, $2 attempts $3 worker $4 results, null when all are.
  * In one pass, without a lock before: the event may be drawn first, since the newest move of a row that is RUNNING under this attempt
- * is its claim, which had committed before the worker could answer. Leases are read before the update, which clears them: of a
- * job that gets another one in between, rescue ends that.
+ * is its claim, which had committed before the worker could answer. Leases are read as they stood before the update, which clears
+ * them: of a job that gets another one in between, rescue ends that.
  * Locks: jobs in id order, as the index scan brings them (see `keptPlanSettings`), waiting, conditioned on RUNNING, the attempt and the
  * worker; leases with SKIP LOCKED; then only new rows.
  */
 export const settleSuccess = keptForAnySize<{ ids: string | null }>("settle-success")(`
-with leased as materialized (
-  select lease_id from belfry.job where id = any($1::bigint[])
-), drawn as materialized (
+with drawn as materialized (
   select belfry.next_event() as event
 ), moved as (
   update belfry.job j set state = 'SUCCESS', event_id = (select event from drawn), finished_at = belfry.now(), lease_id = null,
@@ -101,7 +99,7 @@ with leased as materialized (
   from moved having count(*) > 0
 ), emptied as materialized (
   select l.id from done d cross join belfry.lease l
-  where l.id = any(array(select distinct lease_id from leased)) and (l.job_ids = d.ids or not exists (
+  where l.id = any(array(select lease_id from belfry.job where id = any($1::bigint[]))) and (l.job_ids = d.ids or not exists (
     select from belfry.job j where j.id = any(l.job_ids) and j.lease_id = l.id and not j.id = any(d.ids)
   ))
   for update of l skip locked
