@@ -63,7 +63,7 @@ async function main(args: readonly string[]): Promise<number> {
     });
     if (system === null) return exitCodes.interrupted;
     await follow(system, screen, stopped);
-    return exitCodes.stopped;
+    return endedBy === "SIGINT" ? exitCodes.interrupted : exitCodes.stopped;
   } catch (error) {
     screen.close();
     console.error(`error: ${textOf(error)}`);

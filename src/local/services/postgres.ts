@@ -172,6 +172,8 @@ async function launch(options: Launch): Promise<ChildProcess> {
     timezone: "UTC",
     log_timezone: "UTC",
     max_connections: "200",
+    shared_buffers: "8MB",
+    max_logical_replication_workers: "0",
     ...options.settings,
   };
   const log = openSync(options.logFile, "a");
@@ -183,7 +185,7 @@ async function launch(options: Launch): Promise<ChildProcess> {
     // In a process group of its own: Ctrl-C in a terminal must not stop the database before its clients.
     {
       cwd: dataFolder,
-      env: { PATH: "/usr/bin:/bin", TZ: "UTC", LC_ALL: "C" },
+      env: { PATH: "/usr/bin:/bin", TZ: "UTC", LC_ALL: "C", MALLOC_TRIM_THRESHOLD_: "131072" },
       stdio: ["ignore", log, log],
       detached: true,
       ...ids(options.user),
