@@ -3,6 +3,7 @@
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { recordLoaded } from "../stage/loaded-files.ts";
+import { compiledElsewhere } from "./code.ts";
 import { configFileOf } from "../stage/project.ts";
 import { AlreadyRunning, FolderGone } from "./home.ts";
 import { collectOnce } from "./process/collect-once.ts";
@@ -125,7 +126,7 @@ function stageOf({ stage, examples }: { stage?: string; examples?: boolean }, en
 
 async function start({ port, stage, inspectPort: debugs }: Arguments, screen: Screen): Promise<LocalSystem> {
   const begin = performance.now();
-  recordLoaded();
+  recordLoaded(compiledElsewhere);
   collectOnce();
   const scale = process.env["BELFRY_TIME_SCALE"] || "1";
   if (scale !== "1") {
