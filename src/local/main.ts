@@ -40,12 +40,6 @@ const exitCodes = { stopped: 0, failed: 1, usage: 2, interrupted: 130 } as const
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
-  if (Number(process.versions.node.split(".")[0]) < 24) {
-    console.error(
-      `error: Belfry needs Node 24 and this is ${process.version}: npm install --save-optional node-${process.platform}-${process.arch}@24, then npm start`,
-    );
-    return exitCodes.usage;
-  }
   const options = readArguments(args);
   if (options === null) return exitCodes.usage;
   if (options.help) {
