@@ -172,8 +172,6 @@ async function launch(options: Launch): Promise<ChildProcess> {
     timezone: "UTC",
     log_timezone: "UTC",
     max_connections: "200",
-    shared_buffers: "8MB",
-    max_logical_replication_workers: "0",
     ...options.settings,
   };
   const log = openSync(options.logFile, "a");
