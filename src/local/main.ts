@@ -3,6 +3,7 @@
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { recordLoaded } from "../stage/loaded-files.ts";
+import { compiledElsewhere } from "./code.ts";
 import { configFileOf } from "../stage/project.ts";
 import { AlreadyRunning, FolderGone } from "./home.ts";
 import { collectOnce } from "./process/collect-once.ts";
@@ -39,12 +40,6 @@ const exitCodes = { stopped: 0, failed: 1, usage: 2, interrupted: 130 } as const
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
-  if (Number(process.versions.node.split(".")[0]) < 24) {
-    console.error(
-      `error: Belfry needs Node 24 and this is ${process.version}: npm install --save-optional node-${process.platform}-${process.arch}@24, then npm start`,
-    );
-    return exitCodes.usage;
-  }
   const options = readArguments(args);
   if (options === null) return exitCodes.usage;
   if (options.help) {
@@ -63,7 +58,7 @@ async function main(args: readonly string[]): Promise<number> {
     });
     if (system === null) return exitCodes.interrupted;
     await follow(system, screen, stopped);
-    return exitCodes.stopped;
+    return endedBy === "SIGINT" ? exitCodes.interrupted : exitCodes.stopped;
   } catch (error) {
     screen.close();
     console.error(`error: ${textOf(error)}`);
@@ -125,7 +120,7 @@ function stageOf({ stage, examples }: { stage?: string; examples?: boolean }, en
 
 async function start({ port, stage, inspectPort: debugs }: Arguments, screen: Screen): Promise<LocalSystem> {
   const begin = performance.now();
-  recordLoaded();
+  recordLoaded(compiledElsewhere);
   collectOnce();
   const scale = process.env["BELFRY_TIME_SCALE"] || "1";
   if (scale !== "1") {

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { registerHooks } from "node:module";
+import { type LoadFnOutput, registerHooks } from "node:module";
 import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -21,10 +21,10 @@ let isRecording = false;
 
 /**
  * Notes each file that is imported from the first call on, also in a sibling package of a workspace; none of installed packages.
- * @returns a function that returns them.
+ * @param compile Of the first call: what is run in the place of a file that was read. @returns a function that returns them.
  */
-export function recordLoaded(): () => readonly string[] {
-  if (!isRecording) record();
+export function recordLoaded(compile = (read: LoadFnOutput): LoadFnOutput => read): () => readonly string[] {
+  if (!isRecording) record(compile);
   isRecording = true;
   return () => [...files];
 }
@@ -40,7 +40,7 @@ export function replayModules(modules: LoadedModules): void {
   recordLoaded();
 }
 
-function record(): void {
+function record(compile: (read: LoadFnOutput) => LoadFnOutput): void {
   registerHooks({
     resolve(specifier, context, next) {
       const way = wayOf(specifier, context);
@@ -53,7 +53,7 @@ function record(): void {
       if (!isOwn(url)) return next(url, context);
       files.add(fileURLToPath(url));
       const known = kept?.modules[url];
-      const found = known === undefined ? next(url, context) : { ...known, shortCircuit: true };
+      const found = known === undefined ? compile(next(url, context)) : { ...known, shortCircuit: true };
       const source = textOf(found.source);
       if (source !== null) loaded.modules[url] = { format: found.format, source };
       return found;

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { openSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -90,14 +89,39 @@ test("with --write it changes what its caller may, and the audit has it", async 
   });
 });
 
-test("it ends when what is asked of it ends", async () => {
+/** As a program starts it that writes lines of its own. */
+async function started(lines: string, node: readonly string[] = []) {
   const { url } = await serveApi();
-  const child = spawn(process.execPath, [bin, "mcp", "--url", url], {
-    stdio: [openSync("/dev/null", "r"), "pipe", "pipe"],
-  });
+  const child = spawn(process.execPath, [...node, bin, "mcp", "--url", url]);
   let written = "";
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text: Buffer) => (written += text.toString()));
-  expect([...(await once(child, "close")), written]).toEqual([0, null, ""]);
+  let noted = "";
+  child.stdout.on("data", (text: Buffer) => (written += text.toString()));
+  child.stderr.on("data", (text: Buffer) => (noted += text.toString()));
+  child.stdin.on("error", () => {}).end(lines);
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, written, noted };
+}
+
+test("it ends when what is asked of it ends", async () => {
+  expect(await started("")).toEqual({ code: 0, written: "", noted: "" });
+});
+
+test("lines that are not of the protocol are noted, and what follows them is answered", async () => {
+  const ping = { jsonrpc: "2.0", id: 7, method: "ping" };
+  const { code, written, noted } = await started(`GET / HTTP/1.1\n{"jobs":[]}\n${JSON.stringify(ping)}\n`);
+  expect([code, written]).toEqual([0, '{"result":{},"jsonrpc":"2.0","id":7}\n']);
+  expect(noted).toContain("jsonrpc");
+});
+
+test("without the package of the protocol it says what to install", async () => {
+  // Node looks for it where no package is.
+  const hooks = `import { registerHooks } from "node:module";
+registerHooks({ resolve: (name, context, next) => next(name, name.startsWith("@modelcontextprotocol/") ? { ...context, parentURL: "file:///" } : context) });`;
+  const { code, noted } = await started("", ["--import", `data:text/javascript,${encodeURIComponent(hooks)}`]);
+  expect([code, noted]).toEqual([
+    1,
+    "error: this command needs a package: npm install -D @modelcontextprotocol/server@2\n",
+  ]);
 });
 
 test("over HTTP it needs the bearer that the command printed", async () => {

@@ -46,7 +46,7 @@ test("Ctrl-C ends the system and what its handlers left behind", { timeout }, as
   expect(isAlive(pid)).toBe(true);
   const ended = once(system.process, "exit");
   system.process.kill("SIGINT");
-  expect(await ended).toEqual([0, null]);
+  expect(await ended).toEqual([130, null]);
   expect(isAlive(pid)).toBe(false);
 });
 

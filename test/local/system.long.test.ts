@@ -76,7 +76,7 @@ describe("the local system", () => {
       );
       expect(left.filter(({ attempt, interruptions }) => attempt > 1 + interruptions)).toEqual([]);
       second.process.kill("SIGINT");
-      expect(await once(second.process, "exit")).toEqual([0, null]);
+      expect(await once(second.process, "exit")).toEqual([130, null]);
     },
     4 * slowMs,
   );

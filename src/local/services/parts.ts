@@ -19,6 +19,8 @@ export interface Parts {
   stop(): Promise<void>;
 }
 
+/** Of one developer's jobs; the system's file cache holds what these buffers do not. */
+const small = { shared_buffers: "8MB", max_logical_replication_workers: "0" };
 const absent = Promise.resolve(null);
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -37,7 +39,7 @@ export async function startParts(options: {
   const seals = given("BELFRY_SEALS") ?? JSON.stringify({ "*": keepSealKey(home, options.onKeyLost) });
   const dynamodbUrl = given("AWS_ENDPOINT_URL_DYNAMODB") ?? given("AWS_ENDPOINT_URL");
   const sqsUrl = given("AWS_ENDPOINT_URL_SQS") ?? given("AWS_ENDPOINT_URL");
-  const database = { folder: join(home, "postgres"), port: 0, settings: options.postgresSettings };
+  const database = { folder: join(home, "postgres"), port: 0, settings: { ...small, ...options.postgresSettings } };
   const starting = [
     given("DATABASE_URL") === null ? keepPostgres(database, options.onDied) : absent,
     dynamodbUrl === null ? startDynamodb({ folder: join(home, "dynamodb") }) : absent,

@@ -183,7 +183,7 @@ async function launch(options: Launch): Promise<ChildProcess> {
     // In a process group of its own: Ctrl-C in a terminal must not stop the database before its clients.
     {
       cwd: dataFolder,
-      env: { PATH: "/usr/bin:/bin", TZ: "UTC", LC_ALL: "C" },
+      env: { PATH: "/usr/bin:/bin", TZ: "UTC", LC_ALL: "C", MALLOC_TRIM_THRESHOLD_: "131072" },
       stdio: ["ignore", log, log],
       detached: true,
       ...ids(options.user),
