@@ -1,10 +1,13 @@
+import { join } from "node:path";
 import type { Message } from "../../src/machine/outbox.ts";
 import { encodeMessage } from "../../src/run/message.ts";
+import type { EnqueueItem } from "../../src/machine/client.ts";
 import { startChaosQueue } from "./chaos-queue.ts";
 import type { FleetOptions } from "./fleet.ts";
 import { ambiguousJobs, assessSuccess, type Extra, judge } from "./judge.ts";
 import { type Killer, killNowAndThen } from "./killer.ts";
 import { type Checklist, type ProofContext, seeded } from "./proof.ts";
+import { LostTime, startOwnServer } from "./put-back.ts";
 import type { SchedulerProcess, Wakes } from "./scheduler-process.ts";
 import { startSystem, type System, type SystemOptions } from "./system.ts";
 import { readTables, type Tables } from "./tables.ts";
@@ -21,6 +24,8 @@ interface Hunt extends Pick<SystemOptions, "app" | "env" | "sql" | "lane"> {
   readonly schedulers?: (system: System) => readonly (() => SchedulerProcess)[];
   /** As of a fleet. */
   readonly envOf?: FleetOptions["envOf"];
+  /** On a server of its own, so that a time can be lost. */
+  readonly loses?: boolean;
   /** Done before the definitions are installed. */
   readonly before?: (system: System) => Promise<void>;
 }
@@ -35,6 +40,11 @@ export interface Hunted {
   kills(): number;
   /** Does something while no scheduler runs. */
   away(during: () => Promise<void>): Promise<void>;
+  /**
+   * The database is put back to where it was before `during`, while workers, queues and the lock table go on. Clients make
+   * the enqueues again that they made in the time that is lost.
+   */
+  lose(during: () => Promise<unknown>): Promise<void>;
   /** Sends the messages of a share of these jobs once more, as a queue may. */
   sendSomeAgain(ids: readonly string[], share?: number): Promise<void>;
   /** Waits until all jobs have ended and all messages are sent. */
@@ -51,13 +61,24 @@ const chaos = { duplicate: 0.5, lost: 0, refused: 0.05, late: 0.2, replyLost: 0.
 
 /** A system whose workers, and schedulers where it is asked, are killed now and then. */
 export async function startHunted(context: ProofContext, options: Hunt): Promise<Hunted> {
-  const { killEveryMs, schedulerEveryMs, schedulers, envOf, before, chaos: isChaotic, ...of } = options;
+  const { killEveryMs, schedulerEveryMs, schedulers, envOf, before, chaos: isChaotic, loses, ...of } = options;
   const random = seeded(context.seed);
-  const system = await startSystem(context, {
+  const own = loses === true ? await startOwnServer(join(context.folder, "own")) : null;
+  const started = await startSystem(own === null ? context : { ...context, postgresUrl: own.url }, {
+    ...(own === null ? {} : { endBeside: own.stop }),
     lane: () => ({ visibilityTimeoutSeconds: isChaotic === true ? 4 : 6 }),
     ...of,
     ...(isChaotic === true ? { inFrontOfSqs: (target) => startChaosQueue(target, { chaos, scale: 10, random }) } : {}),
   });
+  const calls: [kind: string, items: readonly EnqueueItem[]][] = [];
+  const system: System = {
+    ...started,
+    enqueue(kind, items) {
+      calls.push([kind, items]);
+      return started.enqueue(kind, items);
+    },
+  };
+  const lost = new LostTime(system);
   await before?.(system);
   await system.install();
   const fleet = system.fleet({ deadLetters: true, ...(envOf === undefined ? {} : { envOf }) });
@@ -87,6 +108,16 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
       await during();
       wakes = wake();
     },
+    async lose(during) {
+      if (own === null) throw new Error("only a case with a server of its own can lose a time");
+      const before = { calls: calls.length, asked: system.asked.length };
+      await hunted.away(() => own.copy(() => lost.mark()));
+      await during();
+      await lost.count();
+      await hunted.away(() => own.putBack(new URL(system.databaseUrl).pathname, () => lost.mark()));
+      system.asked.splice(before.asked);
+      for (const [kind, items] of calls.splice(before.calls)) await system.enqueue(kind, items);
+    },
     async sendSomeAgain(ids, share = 0.02) {
       duplicates += await sendAgain(
         system,
@@ -104,14 +135,15 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
       await fleet.stop();
       const ambiguous = ambiguousJobs(await readTables(system.pool), system.processes.killed());
       list.expect("processes were killed", kills() > 0, kills());
-      return await judge(list, system, { ambiguous, ...extra });
+      return await judge(list, system, { ambiguous, ...(own === null ? {} : { lost: lost.judged(list) }), ...extra });
     },
     async succeeded(list, extra) {
       const tables = await hunted.judged(list, extra);
       assessSuccess(list, tables.jobs);
       return tables;
     },
-    seen: () => `${duplicates === 0 ? "" : `${duplicates} messages sent twice, `}${kills()} processes killed`,
+    seen: () =>
+      `${duplicates === 0 ? "" : `${duplicates} messages sent twice, `}${kills()} processes killed${own === null ? "" : `, ${lost.seen()}`}`,
   };
   if (killEveryMs !== undefined) hunted.kill(killEveryMs);
   return hunted;

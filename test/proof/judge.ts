@@ -4,6 +4,7 @@ import type { State } from "../../src/machine/state.ts";
 import type { LedgerRecord } from "./ledger.ts";
 import type { History } from "./process-log.ts";
 import type { Checklist } from "./proof.ts";
+import type { Lost } from "./put-back.ts";
 import type { System } from "./system.ts";
 import { readTables, type EventRow, type JobRow, type Tables } from "./tables.ts";
 
@@ -11,17 +12,18 @@ import { readTables, type EventRow, type JobRow, type Tables } from "./tables.ts
 export interface Extra extends Partial<Evidence> {
   /** Jobs whose effect may have happened more than once, because a worker died or slept with it unsettled. */
   readonly ambiguous?: ReadonlySet<string>;
+  readonly lost?: Lost;
 }
 
 /** The invariants that hold after every case, judged by the same checker as the simulation. */
 export async function judge(list: Checklist, system: System, extra: Extra = {}): Promise<Tables> {
   const tables = await readTables(system.pool);
-  const ledger = system.ledger.read();
-  const { ambiguous, ...more } = extra;
+  const { ambiguous, lost, ...more } = extra;
+  const ledger = system.ledger.read().filter((record) => lost?.isCall(record) !== true);
   const evidence: Evidence = {
     ...noEvidence,
     enqueues: system.asked,
-    workers: system.processes.histories.flatMap(factOf(tables)),
+    workers: system.processes.histories.filter((line) => lost?.lines.has(line) !== true).flatMap(factOf(tables)),
     effects: ledger
       .filter(({ what }) => what === "effect")
       .map(({ key, job, attempt }) => ({ key, jobId: job, attempt })),
@@ -44,7 +46,7 @@ export async function judge(list: Checklist, system: System, extra: Extra = {}):
     "the invariants hold",
     violations.map(({ invariant, detail }) => `${invariant} ${detail}`),
   );
-  list.expectNone("an effect repeats only in its named window", repeats(ledger, ambiguous ?? new Set()));
+  list.expectNone("an effect repeats only in its named window", repeats(ledger, new Set([...(ambiguous ?? []), ...(lost?.open ?? [])])));
   list.expectNone(
     "no outbox batch is left open (C6)",
     tables.outbox.map(({ id, members }) => `${id} of ${members.length}`),
