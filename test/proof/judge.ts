@@ -46,7 +46,10 @@ export async function judge(list: Checklist, system: System, extra: Extra = {}):
     "the invariants hold",
     violations.map(({ invariant, detail }) => `${invariant} ${detail}`),
   );
-  list.expectNone("an effect repeats only in its named window", repeats(ledger, new Set([...(ambiguous ?? []), ...(lost?.open ?? [])])));
+  list.expectNone(
+    "an effect repeats only in its named window",
+    repeats(ledger, new Set([...(ambiguous ?? []), ...(lost?.open ?? [])])),
+  );
   list.expectNone(
     "no outbox batch is left open (C6)",
     tables.outbox.map(({ id, members }) => `${id} of ${members.length}`),

@@ -52,7 +52,7 @@ export class Servers {
 
 /** A case's own server. Its disks are copied, and the copy takes its place, under one address. */
 export async function startOwnServer(folder: string) {
-  const settings = { track_commit_timestamp: "on", max_connections: "400" };
+  const settings = { synchronous_commit: "on", track_commit_timestamp: "on", max_connections: "400" };
   const servers = new Servers();
   const live = join(folder, "live");
   const copy = join(folder, "copy");

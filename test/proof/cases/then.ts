@@ -26,7 +26,7 @@ export const thenProof: Proof = {
     const count = Math.max(6, Math.round(runsOfEach * context.size));
     const items = Array.from({ length: count }, (_, n) => ({ key: String(n), payload: { n } }));
     await system.enqueue("billing-success", items);
-    await untilEnded(system, count / 4);
+    await untilEnded(system, Math.ceil(count / 4));
     await hunted.lose(async () => {
       await system.enqueue("billing-end", items);
       await untilEnded(system, count);
