@@ -1,7 +1,9 @@
 import { array, assert, asyncProperty, oneof, type Arbitrary } from "fast-check";
 import type { Database } from "../../src/insight/sql-query.ts";
+import type { JobId, RunId } from "../../src/machine/job.ts";
 import { isFinal } from "../../src/machine/state.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import type { TestStore } from "../support/looks.ts";
 import { referenceStore } from "../support/reference-store.ts";
 import { lockSteps, restored } from "./fault-commands.ts";
 import { jobSteps } from "./job-commands.ts";
@@ -79,11 +81,24 @@ export async function expectEqualRows(pair: Pair): Promise<void> {
       // How many further ends a task counted after the one that decided it depends on the page they came in.
       return tasks.map(({ predecessors, ...task }) => ({ ...task, preds: isFinal(task.state) ? null : predecessors }));
     });
+    await pair.both((store, _id, side) => store.runResult(run[side]));
+    await pair.both((store, _id, side) => outputsOf(store, run[side]));
   }
   await pair.both((store) => store.schedules());
   for (const id of scheduleIds) {
     await pair.both((store) => store.occurrences(id));
     await pair.both((store) => store.scheduleFacts(id));
+  }
+}
+
+/** As the task of these rows reads them, in pages of two: they show their order. */
+async function outputsOf(store: TestStore, run: RunId): Promise<unknown> {
+  const rows: Record<string, unknown> = {};
+  for (let after: JobId | null = null; ;) {
+    const page: Awaited<ReturnType<TestStore["runOutputs"]>> = await store.runOutputs(run, { after, limit: 2 });
+    for (const row of page) rows[`row ${Object.keys(rows).length}`] = row;
+    after = page.at(-1)?.id ?? null;
+    if (after === null) return rows;
   }
 }
 
@@ -95,7 +110,10 @@ async function runBoth(steps: readonly Step[], reached: Set<string>, plant = unp
     await expectEqualObjectives(pair, insight);
     const { jobs, runs, occurrences } = pair.oracle.tables;
     for (const { state } of jobs.values()) reached.add(`job ${state}`);
-    for (const { state } of runs.values()) reached.add(`run ${state}`);
+    for (const { state, starterId } of runs.values()) {
+      reached.add(`run ${state}`);
+      if (jobs.get(starterId ?? 0)?.task != null) reached.add(`rows ${state}`);
+    }
     for (const { outcome } of occurrences.values()) reached.add(`time ${outcome}`);
   } finally {
     await close();
