@@ -1,13 +1,11 @@
-import { join } from "node:path";
 import type { Message } from "../../src/machine/outbox.ts";
 import { encodeMessage } from "../../src/run/message.ts";
-import type { EnqueueItem } from "../../src/machine/client.ts";
 import { startChaosQueue } from "./chaos-queue.ts";
 import type { FleetOptions } from "./fleet.ts";
 import { ambiguousJobs, assessSuccess, type Extra, judge } from "./judge.ts";
 import { type Killer, killNowAndThen } from "./killer.ts";
 import { type Checklist, type ProofContext, seeded } from "./proof.ts";
-import { LostTime, startOwnServer } from "./put-back.ts";
+import { LostTime } from "./put-back.ts";
 import type { SchedulerProcess, Wakes } from "./scheduler-process.ts";
 import { startSystem, type System, type SystemOptions } from "./system.ts";
 import { readTables, type Tables } from "./tables.ts";
@@ -63,22 +61,15 @@ const chaos = { duplicate: 0.5, lost: 0, refused: 0.05, late: 0.2, replyLost: 0.
 export async function startHunted(context: ProofContext, options: Hunt): Promise<Hunted> {
   const { killEveryMs, schedulerEveryMs, schedulers, envOf, before, chaos: isChaotic, loses, ...of } = options;
   const random = seeded(context.seed);
-  const own = loses === true ? await startOwnServer(join(context.folder, "own")) : null;
-  const started = await startSystem(own === null ? context : { ...context, postgresUrl: own.url }, {
-    ...(own === null ? {} : { endBeside: own.stop }),
+  const lost = loses === true ? new LostTime(context.folder) : null;
+  const ground = lost === null ? context : { ...context, postgresUrl: await lost.startOn("live") };
+  const started = await startSystem(ground, {
     lane: () => ({ visibilityTimeoutSeconds: isChaotic === true ? 4 : 6 }),
     ...of,
     ...(isChaotic === true ? { inFrontOfSqs: (target) => startChaosQueue(target, { chaos, scale: 10, random }) } : {}),
+    ...(lost === null ? {} : { endBeside: () => lost.stop() }),
   });
-  const calls: [kind: string, items: readonly EnqueueItem[]][] = [];
-  const system: System = {
-    ...started,
-    enqueue(kind, items) {
-      calls.push([kind, items]);
-      return started.enqueue(kind, items);
-    },
-  };
-  const lost = new LostTime(system);
+  const system = lost?.watched(started) ?? started;
   await before?.(system);
   await system.install();
   const fleet = system.fleet({ deadLetters: true, ...(envOf === undefined ? {} : { envOf }) });
@@ -108,16 +99,7 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
       await during();
       wakes = wake();
     },
-    async lose(during) {
-      if (own === null) throw new Error("only a case with a server of its own can lose a time");
-      const before = { calls: calls.length, asked: system.asked.length };
-      await hunted.away(() => own.copy(() => lost.mark()));
-      await during();
-      await lost.count();
-      await hunted.away(() => own.putBack(new URL(system.databaseUrl).pathname, () => lost.mark()));
-      system.asked.splice(before.asked);
-      for (const [kind, items] of calls.splice(before.calls)) await system.enqueue(kind, items);
-    },
+    lose: async (during) => await lost?.pass(hunted, during),
     async sendSomeAgain(ids, share = 0.02) {
       duplicates += await sendAgain(
         system,
@@ -133,9 +115,10 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
       hunted.endKills();
       await stopWakes();
       await fleet.stop();
-      const ambiguous = ambiguousJobs(await readTables(system.pool), system.processes.killed());
+      const { open = [], ...judgedLost } = lost?.judged(list, system) ?? {};
+      const died = ambiguousJobs(await readTables(system.pool), system.processes.killed());
       list.expect("processes were killed", kills() > 0, kills());
-      return await judge(list, system, { ambiguous, ...(own === null ? {} : { lost: lost.judged(list) }), ...extra });
+      return await judge(list, system, { ambiguous: new Set([...died, ...open]), ...judgedLost, ...extra });
     },
     async succeeded(list, extra) {
       const tables = await hunted.judged(list, extra);
@@ -143,7 +126,7 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
       return tables;
     },
     seen: () =>
-      `${duplicates === 0 ? "" : `${duplicates} messages sent twice, `}${kills()} processes killed${own === null ? "" : `, ${lost.seen()}`}`,
+      `${duplicates === 0 ? "" : `${duplicates} messages sent twice, `}${kills()} processes killed${lost?.seen() ?? ""}`,
   };
   if (killEveryMs !== undefined) hunted.kill(killEveryMs);
   return hunted;

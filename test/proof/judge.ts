@@ -4,7 +4,6 @@ import type { State } from "../../src/machine/state.ts";
 import type { LedgerRecord } from "./ledger.ts";
 import type { History } from "./process-log.ts";
 import type { Checklist } from "./proof.ts";
-import type { Lost } from "./put-back.ts";
 import type { System } from "./system.ts";
 import { readTables, type EventRow, type JobRow, type Tables } from "./tables.ts";
 
@@ -12,18 +11,19 @@ import { readTables, type EventRow, type JobRow, type Tables } from "./tables.ts
 export interface Extra extends Partial<Evidence> {
   /** Jobs whose effect may have happened more than once, because a worker died or slept with it unsettled. */
   readonly ambiguous?: ReadonlySet<string>;
-  readonly lost?: Lost;
+  /** Done in a time that the database has lost. */
+  readonly isLost?: (done: History | LedgerRecord) => boolean;
 }
 
 /** The invariants that hold after every case, judged by the same checker as the simulation. */
 export async function judge(list: Checklist, system: System, extra: Extra = {}): Promise<Tables> {
   const tables = await readTables(system.pool);
-  const { ambiguous, lost, ...more } = extra;
-  const ledger = system.ledger.read().filter((record) => lost?.isCall(record) !== true);
+  const { ambiguous, isLost = () => false, ...more } = extra;
+  const ledger = system.ledger.read().filter((record) => !isLost(record));
   const evidence: Evidence = {
     ...noEvidence,
     enqueues: system.asked,
-    workers: system.processes.histories.filter((line) => lost?.lines.has(line) !== true).flatMap(factOf(tables)),
+    workers: system.processes.histories.filter((line) => !isLost(line)).flatMap(factOf(tables)),
     effects: ledger
       .filter(({ what }) => what === "effect")
       .map(({ key, job, attempt }) => ({ key, jobId: job, attempt })),
@@ -46,10 +46,7 @@ export async function judge(list: Checklist, system: System, extra: Extra = {}):
     "the invariants hold",
     violations.map(({ invariant, detail }) => `${invariant} ${detail}`),
   );
-  list.expectNone(
-    "an effect repeats only in its named window",
-    repeats(ledger, new Set([...(ambiguous ?? []), ...(lost?.open ?? [])])),
-  );
+  list.expectNone("an effect repeats only in its named window", repeats(ledger, ambiguous ?? new Set()));
   list.expectNone(
     "no outbox batch is left open (C6)",
     tables.outbox.map(({ id, members }) => `${id} of ${members.length}`),

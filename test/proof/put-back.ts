@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type RunningPostgres, startPostgres } from "../../src/local/services/postgres.ts";
+import type { EnqueueItem } from "../../src/machine/client.ts";
 import { copyData } from "../support/standby.ts";
 import { databaseAt } from "./database.ts";
+import type { Hunted } from "./hunted.ts";
 import type { LedgerRecord } from "./ledger.ts";
 import type { History } from "./process-log.ts";
 import type { Checklist } from "./proof.ts";
@@ -50,106 +52,91 @@ export class Servers {
   }
 }
 
-/** A case's own server. Its disks are copied, and the copy takes its place, under one address. */
-export async function startOwnServer(folder: string) {
-  const settings = { synchronous_commit: "on", track_commit_timestamp: "on", max_connections: "400" };
-  const servers = new Servers();
-  const live = join(folder, "live");
-  const copy = join(folder, "copy");
-  let server = await servers.start(live, settings);
-  const { url, port } = server;
-  return {
-    url,
-    stop: () => servers.stop(),
-    async copy(whileAway: () => Promise<void>): Promise<void> {
-      await server.stop();
-      copyData(live, copy);
-      await whileAway();
-      server = await servers.start(live, settings, port);
-    },
-    /** No process reaches the copy before the runbook's command. */
-    async putBack(database: string, whileAway: () => Promise<void>): Promise<void> {
-      await server.stop();
-      await whileAway();
-      const aside = await servers.start(copy, settings);
-      await runbook("Restore from backup", databaseAt(aside, database));
+/** What a process was answered, or a handler called. */
+type Done = Pick<LedgerRecord, "at" | "pid" | "job" | "attempt">;
+const tryOf = ({ pid, job, attempt }: Done): string => `${pid}/${job}/${attempt}`;
+const doneIn = (line: History): readonly Done[] =>
+  line.history === "fence" ? [] : [{ ...line, at: performance.timeOrigin + line.atMs }];
+
+const settings = { synchronous_commit: "on", track_commit_timestamp: "on", max_connections: "400" };
+
+/** Between a copy of the disks and the moment when it takes their place, on a server of the case's own. */
+export class LostTime extends Servers {
+  readonly #folder: string;
+  readonly #calls: [kind: string, items: readonly EnqueueItem[]][] = [];
+  readonly #marks: number[] = [];
+  #server: RunningPostgres | null = null;
+  #jobs = 0;
+
+  constructor(folder: string) {
+    super();
+    this.#folder = folder;
+  }
+
+  /** @returns the address of the server, which stays. */
+  async startOn(disks: "live" | "copy"): Promise<string> {
+    this.#server = await this.start(join(this.#folder, disks), settings, this.#server?.port);
+    return this.#server.url;
+  }
+
+  /** The same, with the calls of its clients kept. */
+  watched(system: System): System {
+    const enqueue: System["enqueue"] = (kind, items) => {
+      this.#calls.push([kind, items]);
+      return system.enqueue(kind, items);
+    };
+    return { ...system, enqueue };
+  }
+
+  /** The clients make the calls again that are lost. No process reaches the copy before the runbook's command. */
+  async pass({ system, away }: Pick<Hunted, "system" | "away">, during: () => Promise<unknown>): Promise<void> {
+    const before = { calls: this.#calls.length, asked: system.asked.length, jobs: await system.count("belfry.job") };
+    const [live, copy] = [join(this.#folder, "live"), join(this.#folder, "copy")];
+    await away(() => this.#again("live", async () => void copyData(live, copy)));
+    await during();
+    this.#jobs = (await system.count("belfry.job")) - before.jobs;
+    const restore = async (): Promise<void> => {
+      const aside = await this.start(copy, settings);
+      await runbook("Restore from backup", databaseAt(aside, new URL(system.databaseUrl).pathname));
       await aside.stop();
-      server = await servers.start(copy, settings, port);
-    },
-  };
-}
-
-/** What a case knows of the time that its database has lost. */
-export interface Lost {
-  /** What processes were answered in it, and later for a try that was claimed in it: no row knows of that. */
-  readonly lines: ReadonlySet<History>;
-  /** The same of what handlers called. */
-  readonly isCall: (record: LedgerRecord) => boolean;
-  /** Their try ran when it began, and may have ended in it: they may run again. */
-  readonly open: ReadonlySet<string>;
-}
-
-/** Between the copy and the moment when it takes the server's place: what was written then is lost. */
-export class LostTime {
-  readonly #system: System;
-  readonly #marks: { readonly line: number; readonly at: number }[] = [];
-  #seen = "";
-
-  constructor(system: System) {
-    this.#system = system;
+    };
+    await away(() => this.#again("copy", restore));
+    system.asked.splice(before.asked);
+    for (const [kind, items] of this.#calls.splice(before.calls)) await system.enqueue(kind, items);
   }
 
-  /** While the database is away, at either end. A process may still have to say what it was answered before. */
-  async mark(): Promise<void> {
+  async #again(disks: "live" | "copy", whileAway: () => Promise<void>): Promise<void> {
+    await this.#server?.stop();
+    // A process may still have to say what it was answered before.
     await letPass(500);
-    this.#marks.push({ line: this.#system.processes.histories.length, at: Date.now() });
+    this.#marks.push(Date.now());
+    await whileAway();
+    await this.startOn(disks);
   }
 
-  /** Just before it ends. */
-  async count(): Promise<void> {
-    const { count, queues, depth } = this.#system;
-    const jobs = await count("belfry.job where created_at > to_timestamp($1)", [(this.#marks[0]?.at ?? 0) / 1_000]);
-    const depths = await Promise.all(queues.map(({ url }) => depth(url)));
-    const messages = depths.reduce((sum, { visible, inFlight }) => sum + visible + inFlight, 0);
-    this.#seen = `${jobs} jobs lost, ${messages} messages out then`;
-  }
-
-  /** Also looks that no key of an effect has named two things. */
-  judged(list: Checklist): Lost {
-    const [from, upto] = this.#marks;
-    if (from === undefined || upto === undefined) throw new Error("no time was lost");
-    const lines = new Set<History>();
-    const claimed = new Set<string>();
-    const open = new Map<string, string>();
-    const tryOf = ({ pid, job, attempt }: Pick<LedgerRecord, "pid" | "job" | "attempt">): string =>
-      `${pid}/${job}/${attempt}`;
-    for (const [n, line] of this.#system.processes.histories.entries()) {
-      if (line.history === "fence") continue;
-      const key = tryOf(line);
-      if (n < from.line) {
-        if (line.history === "claimed") open.set(key, line.job);
-        else if (line.history === "settled") open.delete(key);
-      } else if (n < upto.line) {
-        lines.add(line);
-        if (line.history === "claimed") claimed.add(key);
-      } else if (line.history === "claimed") claimed.delete(key);
-      else if (claimed.has(key)) lines.add(line);
-    }
+  /** Of a try that a process claimed in that time nothing counts, of any other what was done in it does not. */
+  judged(list: Checklist, { processes, ledger }: System) {
+    const [from = NaN, upto = NaN] = this.#marks;
+    const tries = (history: History["history"], since: number, until: number): Set<string> => {
+      const lines = processes.histories.filter((line) => line.history === history).flatMap(doneIn);
+      return new Set(lines.filter(({ at }) => at >= since && at < until).map(tryOf));
+    };
+    const [gone, ended] = [tries("claimed", from, upto), tries("settled", 0, from)];
+    const open = [...tries("claimed", 0, from)].filter((each) => !ended.has(each));
+    const isLost = (done: Done): boolean => done.at >= from && (done.at < upto || gone.has(tryOf(done)));
+    list.expect("jobs were lost", this.#jobs > 0);
     list.expectNone(
       "an effect's key names one effect, also of the time that is lost",
-      [...Map.groupBy(this.#system.ledger.read(), ({ key }) => key)].flatMap(([key, records]) => {
-        const notes = new Set(records.map(({ note }) => note));
-        return notes.size > 1 ? [`${key}: ${[...notes].join(" and ")}`] : [];
-      }),
+      [...Map.groupBy(ledger.read(), ({ key }) => key)].flatMap(([key, calls]) =>
+        new Set(calls.map(({ note }) => note)).size > 1 ? [`${key}: ${calls.map(({ note }) => note).join()}`] : [],
+      ),
     );
     return {
-      lines,
-      isCall: (record) => record.at >= from.at && (record.at < upto.at || claimed.has(tryOf(record))),
-      open: new Set(open.values()),
+      isLost: (one: Done | History) => ("history" in one ? doneIn(one) : [one]).some(isLost),
+      /** Jobs whose end may be lost: they may run again. */
+      open: open.flatMap((key) => key.split("/")[1] ?? []),
     };
   }
 
-  seen(): string {
-    return this.#seen;
-  }
+  readonly seen = (): string => `, ${this.#jobs} jobs lost`;
 }

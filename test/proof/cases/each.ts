@@ -32,16 +32,16 @@ export const eachProof: Proof = {
     const { system } = hunted;
     const count = Math.max(6, Math.round(runsOfEach * context.size));
     let asked = 0;
-    const goOn = (upto: number): Promise<unknown> =>
+    const goOn = (upto: number, most = count): Promise<unknown> =>
       until(`${upto} runs to end`, endMs, async () => {
         await cancelHalfDone(system);
         const [ended, open] = await runsOf(system);
-        if (open >= runsAtOnce || asked === count) return ended >= upto;
+        if (open >= runsAtOnce || asked >= most) return ended >= upto;
         await system.enqueue("month", [{ key: String(asked), payload: { n: asked } }]);
         asked += 1;
         return false;
       });
-    await goOn(Math.ceil(count / 4));
+    await goOn(Math.ceil(count / 4), count / 2);
     await hunted.lose(() => goOn(Math.ceil(count / 2)));
     await goOn(count);
     hunted.endKills();

@@ -1,7 +1,7 @@
 import type { RunId } from "../../../src/machine/job.ts";
 import { signalRun } from "../../../src/run/signal-run.ts";
 import { type Hunted, startHunted } from "../hunted.ts";
-import type { Checklist, Proof } from "../proof.ts";
+import type { Proof } from "../proof.ts";
 import { until } from "../until.ts";
 
 const runsOfAll = 200;
@@ -28,15 +28,15 @@ export const signalProof: Proof = {
     const first: First = new Map();
     await system.enqueue("payout", payouts.slice(0, count / 2));
     let early = await answer(hunted, first, Math.ceil(count / 4));
-    const kept = new Map(first);
+    const kept = [...first.keys()];
     await hunted.lose(async () => {
       await system.enqueue("payout", payouts.slice(count / 2));
       early += await answer(hunted, first, count / 2);
     });
-    await answerAgain(list, hunted, first, kept);
+    list.expectNone("what was taken before the lost time stays", await answerAgain(hunted, first, kept));
     early += await answer(hunted, first, count);
     await hunted.judged(list);
-    const { rows } = await system.pool.query<{ id: string; n: string; by: string | null }>(
+    const { rows } = await system.pool.query<{ id: RunId; n: string; by: string | null }>(
       "select r.id, r.input ->> 'n' as n, j.result #>> '{}' as by from belfry.run r join belfry.job j on j.run_id = r.id and j.task = 'pay' where r.state = 'DONE'",
     );
     list.expect("every run is DONE", rows.length === count, rows.length);
@@ -57,32 +57,32 @@ export const signalProof: Proof = {
 };
 
 /** Whose signals each run took, and its number. */
-type First = Map<string, { readonly n: string; readonly by: readonly string[] }>;
+type First = Map<RunId, { readonly n: string; readonly by: readonly string[] }>;
 
-const signalOf = ({ system: { runtime } }: Hunted, id: string, by: string) =>
-  signalRun(
-    runtime.ports,
-    runtime.registry,
-    { id: id as RunId, kind: "payout" },
-    { name: "approved", payload: { by }, caller: by },
-  ).then(({ is }) => ({ is, by }));
+/** All callers at once. */
+async function send({ random, system: { runtime } }: Hunted, id: RunId) {
+  const sent = callers
+    .toSorted(() => random() - 0.5)
+    .map(async (by) => {
+      const signal = { name: "approved", payload: { by }, caller: by };
+      return { by, ...(await signalRun(runtime.ports, runtime.registry, { id, kind: "payout" }, signal)) };
+    });
+  return await Promise.all(sent);
+}
 
-const signalsOf = (hunted: Hunted, id: string) =>
-  Promise.all(callers.toSorted(() => hunted.random() - 0.5).map((by) => signalOf(hunted, id, by)));
-
-const takers = (sent: Awaited<ReturnType<typeof signalsOf>>): readonly string[] =>
+const takers = (sent: Awaited<ReturnType<typeof send>>): readonly string[] =>
   sent.flatMap(({ is, by }) => (is === "taken" ? [by] : []));
 
 /** Until so many runs have been answered. @returns how many signals came before their task waited. */
 async function answer(hunted: Hunted, first: First, upto: number): Promise<number> {
   let early = 0;
   await until(`${upto} runs to be answered`, endMs, async () => {
-    const { rows } = await hunted.system.pool.query<{ id: string; n: string; blocked: boolean }>(
+    const { rows } = await hunted.system.pool.query<{ id: RunId; n: string; blocked: boolean }>(
       "select r.id, r.input ->> 'n' as n, j.blocked from belfry.run r join belfry.job j on j.run_id = r.id and j.task = 'approved'",
     );
     const open = rows.filter(({ id, blocked }) => !first.has(id) && (!blocked || hunted.random() < 0.3));
     for (const { id, n, blocked } of open) {
-      first.set(id, { n, by: takers(await signalsOf(hunted, id)) });
+      first.set(id, { n, by: takers(await send(hunted, id)) });
       early += Number(blocked);
     }
     return first.size >= upto;
@@ -90,20 +90,16 @@ async function answer(hunted: Hunted, first: First, upto: number): Promise<numbe
   return early;
 }
 
-/** All callers call again. What was taken before the lost time stays; a run that was lost with it takes nothing. */
-async function answerAgain(list: Checklist, hunted: Hunted, first: First, kept: First): Promise<void> {
+/** All callers call again; a run that is lost takes nothing. @returns kept runs that gave another answer than it should be. */
+async function answerAgain(hunted: Hunted, first: First, kept: readonly RunId[]): Promise<readonly string[]> {
   const odd: string[] = [];
   for (const [id, { n, by }] of first) {
-    const sent = await signalsOf(hunted, id);
-    const isKept = kept.has(id);
-    if (
-      isKept &&
-      sent.some((one) => one.is === "taken" || one.is === "unknown" || (one.is === "conflict" && one.by === by[0]))
-    )
-      odd.push(`run ${id}: ${sent.map((one) => `${one.by} ${one.is}`).join()}`);
-    if (isKept) continue;
-    if (sent.every(({ is }) => is === "unknown")) first.delete(id);
+    const sent = await send(hunted, id);
+    if (kept.includes(id)) {
+      const wrong = sent.filter((one) => one.is !== "late" && one.is !== (by[0] === one.by ? "repeated" : "conflict"));
+      odd.push(...wrong.map((one) => `run ${id}: ${one.by} ${one.is}`));
+    } else if (takers(sent).length === 0) first.delete(id);
     else first.set(id, { n, by: takers(sent) });
   }
-  list.expectNone("what was taken before the lost time stays", odd);
+  return odd;
 }
