@@ -115,7 +115,7 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
       hunted.endKills();
       await stopWakes();
       await fleet.stop();
-      const { open = [], ...judgedLost } = lost?.judged(list, system) ?? {};
+      const { open = [], ...judgedLost } = (await lost?.judged(list, system)) ?? {};
       const died = ambiguousJobs(await readTables(system.pool), system.processes.killed());
       list.expect("processes were killed", kills() > 0, kills());
       return await judge(list, system, { ambiguous: new Set([...died, ...open]), ...judgedLost, ...extra });

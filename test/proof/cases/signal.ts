@@ -65,7 +65,8 @@ async function send({ random, system: { runtime } }: Hunted, id: RunId) {
     .toSorted(() => random() - 0.5)
     .map(async (by) => {
       const signal = { name: "approved", payload: { by }, caller: by };
-      return { by, ...(await signalRun(runtime.ports, runtime.registry, { id, kind: "payout" }, signal)) };
+      const { is } = await signalRun(runtime.ports, runtime.registry, { id, kind: "payout" }, signal);
+      return { is, by };
     });
   return await Promise.all(sent);
 }
