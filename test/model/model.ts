@@ -1,9 +1,7 @@
 import { array, assert, asyncProperty, oneof, type Arbitrary } from "fast-check";
 import type { Database } from "../../src/insight/sql-query.ts";
-import type { JobId, RunId } from "../../src/machine/job.ts";
 import { isFinal } from "../../src/machine/state.ts";
 import { freshDatabase, type TestDatabase } from "../support/database.ts";
-import type { TestStore } from "../support/looks.ts";
 import { referenceStore } from "../support/reference-store.ts";
 import { lockSteps, restored } from "./fault-commands.ts";
 import { jobSteps } from "./job-commands.ts";
@@ -11,13 +9,23 @@ import { expectEqualObjectives } from "./objectives.ts";
 import { Pair } from "./pair.ts";
 import { passSteps, slotGroups } from "./pass-commands.ts";
 import { keepRows } from "./restore.ts";
+import { rowsOfTask } from "./row-commands.ts";
 import { runSteps } from "./run-commands.ts";
 import { scheduleIds, scheduleSteps } from "./schedule-commands.ts";
 import type { Step } from "./step.ts";
 import { openTwo, type TwoConnections } from "./two-connections.ts";
 
 export const startMs = Date.UTC(2026, 0, 31, 23, 59, 30);
-const plainSteps = [...jobSteps, ...runSteps, ...runSteps, ...scheduleSteps, ...passSteps, ...lockSteps];
+const plainSteps = [
+  ...jobSteps,
+  ...runSteps,
+  ...runSteps,
+  rowsOfTask,
+  rowsOfTask,
+  ...scheduleSteps,
+  ...passSteps,
+  ...lockSteps,
+];
 export const anyStep = oneof(...plainSteps, restored(plainSteps));
 const oneAtATime = array(anyStep, { minLength: 5, maxLength: 60, size: "max" });
 
@@ -81,24 +89,16 @@ export async function expectEqualRows(pair: Pair): Promise<void> {
       // How many further ends a task counted after the one that decided it depends on the page they came in.
       return tasks.map(({ predecessors, ...task }) => ({ ...task, preds: isFinal(task.state) ? null : predecessors }));
     });
-    await pair.both((store, _id, side) => store.runResult(run[side]));
-    await pair.both((store, _id, side) => outputsOf(store, run[side]));
+    // By their place, so that they show their order.
+    await pair.both(async (store, _id, side) => ({
+      result: await store.runResult(run[side]),
+      outputs: { ...(await store.runOutputs(run[side], { after: null, limit: 100 })) },
+    }));
   }
   await pair.both((store) => store.schedules());
   for (const id of scheduleIds) {
     await pair.both((store) => store.occurrences(id));
     await pair.both((store) => store.scheduleFacts(id));
-  }
-}
-
-/** As the task of these rows reads them, in pages of two: they show their order. */
-async function outputsOf(store: TestStore, run: RunId): Promise<unknown> {
-  const rows: Record<string, unknown> = {};
-  for (let after: JobId | null = null; ;) {
-    const page: Awaited<ReturnType<TestStore["runOutputs"]>> = await store.runOutputs(run, { after, limit: 2 });
-    for (const row of page) rows[`row ${Object.keys(rows).length}`] = row;
-    after = page.at(-1)?.id ?? null;
-    if (after === null) return rows;
   }
 }
 
@@ -110,9 +110,9 @@ async function runBoth(steps: readonly Step[], reached: Set<string>, plant = unp
     await expectEqualObjectives(pair, insight);
     const { jobs, runs, occurrences } = pair.oracle.tables;
     for (const { state } of jobs.values()) reached.add(`job ${state}`);
-    for (const { state, starterId } of runs.values()) {
+    for (const { state, starterId, funnel } of runs.values()) {
       reached.add(`run ${state}`);
-      if (jobs.get(starterId ?? 0)?.task != null) reached.add(`rows ${state}`);
+      if (jobs.get(starterId ?? 0)?.task != null) reached.add(`rows ${state}${funnel.ok > 0 ? " with outputs" : ""}`);
     }
     for (const { outcome } of occurrences.values()) reached.add(`time ${outcome}`);
   } finally {

@@ -19,7 +19,8 @@ test.each(seeds)(
 test("the sequences of all seeds end in every state of jobs, runs and times", () => {
   const wanted = [
     ...states.map((state) => `job ${state}`),
-    ...["RUNNING", "CANCELING", "DONE", "FAILED", "CANCELED"].flatMap((state) => [`run ${state}`, `rows ${state}`]),
+    ...["RUNNING", "CANCELING", "DONE", "FAILED", "CANCELED"].map((state) => `run ${state}`),
+    ...["rows DONE with outputs", "rows FAILED", "rows CANCELED"],
     ...["PLANNED", "FIRED", "CAUGHT_UP", "SKIPPED"].map((outcome) => `time ${outcome}`),
   ];
   expect(wanted.filter((each) => !reached.has(each))).toEqual([]);
