@@ -9,7 +9,7 @@ const withinMs = 8_000;
 export const chainProof: Proof = {
   name: "chain",
   about:
-    "a schedule that follows another one, under kills of workers and schedulers and doubled messages: exactly once",
+    "a schedule that follows another one, under kills of workers and schedulers and doubled messages and a restore: exactly once",
   guards: ["order", "lost-ids"],
   async run(context, list) {
     const hunted = await startHunted(context, {

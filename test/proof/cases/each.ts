@@ -16,7 +16,7 @@ const deaths = ["fanout.afterPage", "each.beforeWait", "fanout.beforePage"];
 export const eachProof: Proof = {
   name: "each",
   about:
-    "tasks of rows under kills while they grow and run, two schedulers, doubled messages and cancels: each row once, folded once",
+    "tasks of rows under kills while they grow and run, two schedulers, doubled messages, cancels and a restore: each row once, folded once",
   guards: ["rows-key", "rows-cancel", "lost-ids"],
   async run(context, list) {
     const hunted = await startHunted(context, {

@@ -12,7 +12,7 @@ const callers = ["ada", "bob", "eve"];
 export const signalProof: Proof = {
   name: "signal",
   about:
-    "runs that wait for a signal of which three come, early and late, under kills and doubled messages: the first counts",
+    "runs that wait for a signal of which three come, early and late, under kills and doubled messages and a restore: the first counts",
   guards: ["early-signal", "lost-ids"],
   async run(context, list) {
     const hunted = await startHunted(context, {

@@ -12,7 +12,7 @@ const endMs = 280_000;
 export const thenProof: Proof = {
   name: "then",
   about:
-    "runs that end, and end again, under kills of workers and schedulers and doubled messages: each is followed once",
+    "runs that end, and end again, under kills of workers and schedulers and doubled messages and a restore: each is followed once",
   guards: ["followed", "lost-ids"],
   async run(context, list) {
     const hunted = await startHunted(context, {
