@@ -46,11 +46,12 @@ describe("the epoch of the events", () => {
     expect(published.events.map((event) => event.job)).toEqual([id]);
   });
 
-  test("an event of the new epoch has another id than one that was lost, also where all numbers are the same", async () => {
+  test("an event and a job of the new epoch have other ids than those that were lost, also where all numbers are the same", async () => {
     const { cursor } = await readEvents(db.insight, null, 10);
     await insertOne(db.store);
     const [before] = (await readEvents(db.insight, cursor, 10)).events;
     await migrate({ url: db.url, isRestored: true });
+    expect(Number(await insertOne(db.store))).toBeGreaterThan(1_000_000_000);
     const again = cursor.replace(/^[0-9a-f]{8}/, (await nameOf()) ?? "");
     const [after] = (await readEvents(db.insight, again as typeof cursor, 10)).events;
     expect(after?.job).toBe(before?.job);

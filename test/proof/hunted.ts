@@ -5,6 +5,7 @@ import type { FleetOptions } from "./fleet.ts";
 import { ambiguousJobs, assessSuccess, type Extra, judge } from "./judge.ts";
 import { type Killer, killNowAndThen } from "./killer.ts";
 import { type Checklist, type ProofContext, seeded } from "./proof.ts";
+import { LostTime } from "./put-back.ts";
 import type { SchedulerProcess, Wakes } from "./scheduler-process.ts";
 import { startSystem, type System, type SystemOptions } from "./system.ts";
 import { readTables, type Tables } from "./tables.ts";
@@ -21,6 +22,8 @@ interface Hunt extends Pick<SystemOptions, "app" | "env" | "sql" | "lane"> {
   readonly schedulers?: (system: System) => readonly (() => SchedulerProcess)[];
   /** As of a fleet. */
   readonly envOf?: FleetOptions["envOf"];
+  /** On a server of its own, so that a time can be lost. */
+  readonly loses?: boolean;
   /** Done before the definitions are installed. */
   readonly before?: (system: System) => Promise<void>;
 }
@@ -35,6 +38,11 @@ export interface Hunted {
   kills(): number;
   /** Does something while no scheduler runs. */
   away(during: () => Promise<void>): Promise<void>;
+  /**
+   * The database is put back to where it was before `during`, while workers, queues and the lock table go on. Clients make
+   * the enqueues again that they made in the time that is lost.
+   */
+  lose(during: () => Promise<unknown>): Promise<void>;
   /** Sends the messages of a share of these jobs once more, as a queue may. */
   sendSomeAgain(ids: readonly string[], share?: number): Promise<void>;
   /** Waits until all jobs have ended and all messages are sent. */
@@ -51,13 +59,17 @@ const chaos = { duplicate: 0.5, lost: 0, refused: 0.05, late: 0.2, replyLost: 0.
 
 /** A system whose workers, and schedulers where it is asked, are killed now and then. */
 export async function startHunted(context: ProofContext, options: Hunt): Promise<Hunted> {
-  const { killEveryMs, schedulerEveryMs, schedulers, envOf, before, chaos: isChaotic, ...of } = options;
+  const { killEveryMs, schedulerEveryMs, schedulers, envOf, before, chaos: isChaotic, loses, ...of } = options;
   const random = seeded(context.seed);
-  const system = await startSystem(context, {
+  const lost = loses === true ? new LostTime(context.folder) : null;
+  const ground = lost === null ? context : { ...context, postgresUrl: await lost.startOn("live") };
+  const started = await startSystem(ground, {
     lane: () => ({ visibilityTimeoutSeconds: isChaotic === true ? 4 : 6 }),
     ...of,
     ...(isChaotic === true ? { inFrontOfSqs: (target) => startChaosQueue(target, { chaos, scale: 10, random }) } : {}),
+    ...(lost === null ? {} : { endBeside: () => lost.stop() }),
   });
+  const system = lost?.watched(started) ?? started;
   await before?.(system);
   await system.install();
   const fleet = system.fleet({ deadLetters: true, ...(envOf === undefined ? {} : { envOf }) });
@@ -87,6 +99,7 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
       await during();
       wakes = wake();
     },
+    lose: async (during) => await lost?.pass(hunted, during),
     async sendSomeAgain(ids, share = 0.02) {
       duplicates += await sendAgain(
         system,
@@ -102,16 +115,18 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
       hunted.endKills();
       await stopWakes();
       await fleet.stop();
-      const ambiguous = ambiguousJobs(await readTables(system.pool), system.processes.killed());
+      const { open = [], ...judgedLost } = (await lost?.judged(list, system)) ?? {};
+      const died = ambiguousJobs(await readTables(system.pool), system.processes.killed());
       list.expect("processes were killed", kills() > 0, kills());
-      return await judge(list, system, { ambiguous, ...extra });
+      return await judge(list, system, { ambiguous: new Set([...died, ...open]), ...judgedLost, ...extra });
     },
     async succeeded(list, extra) {
       const tables = await hunted.judged(list, extra);
       assessSuccess(list, tables.jobs);
       return tables;
     },
-    seen: () => `${duplicates === 0 ? "" : `${duplicates} messages sent twice, `}${kills()} processes killed`,
+    seen: () =>
+      `${duplicates === 0 ? "" : `${duplicates} messages sent twice, `}${kills()} processes killed${lost?.seen() ?? ""}`,
   };
   if (killEveryMs !== undefined) hunted.kill(killEveryMs);
   return hunted;

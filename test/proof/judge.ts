@@ -11,17 +11,19 @@ import { readTables, type EventRow, type JobRow, type Tables } from "./tables.ts
 export interface Extra extends Partial<Evidence> {
   /** Jobs whose effect may have happened more than once, because a worker died or slept with it unsettled. */
   readonly ambiguous?: ReadonlySet<string>;
+  /** Done in a time that the database has lost. */
+  readonly isLost?: (done: History | LedgerRecord) => boolean;
 }
 
 /** The invariants that hold after every case, judged by the same checker as the simulation. */
 export async function judge(list: Checklist, system: System, extra: Extra = {}): Promise<Tables> {
   const tables = await readTables(system.pool);
-  const ledger = system.ledger.read();
-  const { ambiguous, ...more } = extra;
+  const { ambiguous, isLost = () => false, ...more } = extra;
+  const ledger = system.ledger.read().filter((record) => !isLost(record));
   const evidence: Evidence = {
     ...noEvidence,
     enqueues: system.asked,
-    workers: system.processes.histories.flatMap(factOf(tables)),
+    workers: system.processes.histories.filter((line) => !isLost(line)).flatMap(factOf(tables)),
     effects: ledger
       .filter(({ what }) => what === "effect")
       .map(({ key, job, attempt }) => ({ key, jobId: job, attempt })),

@@ -227,6 +227,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   ],
   /** No process looks which server it is on. */
   epoch: [{ file: "/src/postgres/sql/epoch.ts", from: "server = belfry.server() as is_here", to: "true as is_here" }],
+  "lost-ids": [{ file: "/src/postgres/sql/epoch.ts", from: "seqincrement * 1000000000", to: "0" }],
   /** A scheduler that waits for a silent holder begins to count at its own start. */
   "kept-observation": [
     { file: "/src/machine/lock.ts", from: "nowMs - item.silentMs", to: "nowMs" },

@@ -9,18 +9,22 @@ const withinMs = 8_000;
 export const chainProof: Proof = {
   name: "chain",
   about:
-    "a schedule that follows another one, under kills of workers and schedulers and doubled messages: exactly once",
-  guards: ["order"],
+    "a schedule that follows another one, under kills of workers and schedulers and doubled messages and a restore: exactly once",
+  guards: ["order", "lost-ids"],
   async run(context, list) {
     const hunted = await startHunted(context, {
       app: "chain",
       chaos: true,
+      loses: true,
       env: { BELFRY_DISPATCH_WINDOW_MS: "1000", BELFRY_LOCK_LEASE_MS: "2000" },
       killEveryMs: 2_000,
       schedulerEveryMs: 4_000,
     });
     const { system } = hunted;
-    await letPass(Math.max(20_000, Math.round(runMs * context.size)));
+    const partMs = Math.max(10_000, Math.round((runMs / 3) * context.size));
+    await letPass(partMs);
+    await hunted.lose(() => letPass(partMs));
+    await letPass(partMs);
     hunted.endKills();
     await system.pool.query("update belfry.schedule set next_at = null where id = 'bills'");
     const open = "belfry.occurrence where outcome = 'PLANNED'";

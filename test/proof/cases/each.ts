@@ -16,32 +16,36 @@ const deaths = ["fanout.afterPage", "each.beforeWait", "fanout.beforePage"];
 export const eachProof: Proof = {
   name: "each",
   about:
-    "tasks of rows under kills while they grow and run, two schedulers, doubled messages and cancels: each row once, folded once",
-  guards: ["rows-key", "rows-cancel"],
+    "tasks of rows under kills while they grow and run, two schedulers, doubled messages, cancels and a restore: each row once, folded once",
+  guards: ["rows-key", "rows-cancel", "lost-ids"],
   async run(context, list) {
     const hunted = await startHunted(context, {
       app: "each",
       chaos: true,
+      loses: true,
       killEveryMs: 1_500,
       schedulerEveryMs: 15_000,
+      schedulers: (system) => [() => system.scheduler(), () => system.scheduler()],
       envOf: (ordinal): Readonly<Record<string, string>> =>
         ordinal % 2 === 0 ? { BELFRY_CRASH_POINT: deaths[(ordinal / 2) % deaths.length] ?? "" } : {},
     });
     const { system } = hunted;
-    const second = system.wakes({ everyMs: 700 });
     const count = Math.max(6, Math.round(runsOfEach * context.size));
     let asked = 0;
-    await until("all runs to end", endMs, async () => {
-      await cancelHalfDone(system);
-      const [ended, open] = await runsOf(system);
-      if (open >= runsAtOnce || asked === count) return ended === count;
-      await system.enqueue("month", [{ key: String(asked), payload: { n: asked } }]);
-      asked += 1;
-      return false;
-    });
+    const goOn = (upto: number, most = count): Promise<unknown> =>
+      until(`${upto} runs to end`, endMs, async () => {
+        await cancelHalfDone(system);
+        const [ended, open] = await runsOf(system);
+        if (open >= runsAtOnce || asked >= most) return ended >= upto;
+        await system.enqueue("month", [{ key: String(asked), payload: { n: asked } }]);
+        asked += 1;
+        return false;
+      });
+    await goOn(Math.ceil(count / 4), count / 2);
+    await hunted.lose(() => goOn(Math.ceil(count / 2)));
+    await goOn(count);
     hunted.endKills();
     await hunted.untilEnded(endMs);
-    await second.stop();
     await hunted.judged(list);
     const canceled = await assess(list, system, count);
     const died = diedGrowing(system);

@@ -1,17 +1,12 @@
-import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { type RunningPostgres, startPostgres } from "../../../src/local/services/postgres.ts";
 import { copyData } from "../../support/standby.ts";
 import { databaseAt, prepareDatabase, sql } from "../database.ts";
 import type { Checklist, Proof } from "../proof.ts";
+import { run, runbook, Servers } from "../put-back.ts";
 import { preload } from "../system.ts";
 import { until } from "../until.ts";
-
-const root = fileURLToPath(new URL("../../../", import.meta.url));
-const run = promisify(execFile);
 
 /** A restore in time and a copy of the disks take the place of a server whose last events a reader has seen. */
 export const restore: Proof = {
@@ -133,41 +128,6 @@ async function look(url: string, cursor: string | null): Promise<Look> {
     env: { ...process.env, DATABASE_URL: url, NODE_OPTIONS: preload },
   });
   return JSON.parse(stdout) as Look;
-}
-
-/** Runs the commands of Belfry that this section of the runbook names, in its order. @returns what they said. */
-async function runbook(section: string, url: string): Promise<string> {
-  const text =
-    readFileSync(join(root, "docs/runbook.md"), "utf8").split(`\n## ${section}\n`)[1]?.split("\n## ")[0] ?? "";
-  const commands = [...text.matchAll(/^npx belfry (.+)$/gm)].flatMap(([, args]) => (args === undefined ? [] : [args]));
-  if (commands.length === 0) throw new Error(`docs/runbook.md has no command in "${section}"`);
-  let said = "";
-  for (const args of commands) {
-    const { stdout } = await run(process.execPath, [join(root, "bin/belfry.mjs"), ...args.split(" ")], {
-      cwd: root,
-      env: { ...process.env, DATABASE_URL: url, NODE_OPTIONS: preload },
-    });
-    said += stdout;
-  }
-  return said;
-}
-
-class Servers {
-  readonly #all: RunningPostgres[] = [];
-
-  async start(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<RunningPostgres> {
-    const server = await startPostgres({
-      folder,
-      port: 0,
-      settings: { synchronous_commit: "off", wal_keep_size: "256MB", ...settings },
-    });
-    this.#all.push(server);
-    return server;
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.#all.map((server) => server.stop("immediate")));
-  }
 }
 
 const isWritable = (url: string): Promise<boolean> =>
