@@ -26,7 +26,7 @@ const worker = createWorker(runtime.ports, runtime.registry, {
   worker: id,
   lane,
   stage: config.stage.name,
-  gate: createLaneGate({ ...runtime.ports, registry: runtime.registry, lane }),
+  gate: createLaneGate({ ...runtime.ports, lane }),
 });
 
 /** Lambda names its log group; elsewhere there is none. */

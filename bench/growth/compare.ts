@@ -100,7 +100,7 @@ export function compare(
   const wayOf = ({ table }: Write): number => roomPages + (levels?.many.get(table) ?? 0);
   const written = sum(many.writes, (each) => Math.min(each.pages, each.rows * wayOf(each)));
   const isByRow =
-    many.read <= Math.max(few.read * sameRatioMax, readsMax) &&
+    many.read <= Math.max(few.read, readsMax) &&
     sum(many.writes, ({ rows }) => rows) <= sum(few.writes, ({ rows }) => rows) &&
     many.pages - written <= many.read + pagesDown(levels?.many) + leaves;
   const isLogarithmic = ratio <= pagesRatioMax || ratioOf(many.pages - levelPages) <= sameRatioMax;

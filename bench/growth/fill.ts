@@ -171,7 +171,7 @@ export async function writePastDay(pool: Pool, count: number): Promise<void> {
 /** Of live jobs, the units of each thing that arrive before those of the next. */
 const partUnits = 1_000;
 
-/** Fills an empty database, and leaves it as autovacuum does. */
+/** Fills an empty database, and leaves it vacuumed. */
 export async function fill(pool: Pool, count: number): Promise<void> {
   await pool.query(
     `select belfry.make_partition(p, to_char(belfry.now() at time zone 'UTC' - d * interval '1 day', 'YYYYMMDD'))
@@ -190,6 +190,6 @@ export async function fill(pool: Pool, count: number): Promise<void> {
      on conflict (name) do update set upto = excluded.upto`,
   );
   await pool.query("vacuum (analyze)");
-  // A row of the tour that moves finds room on its own page: whether another one had some was chance.
+  // A row of the tour that moves finds room on its own page: whether another one had some was chance. So what the tour writes lies on more pages, at both sizes.
   for (const table of ["job", "run"]) await pool.query(`alter table belfry.${table} set (fillfactor = 10)`);
 }

@@ -152,15 +152,18 @@ async function requestsOf(world: World, round: number): Promise<ReadonlyMap<stri
   // The clock of a search stands: how many looks 50 or 100 ms leave it is the machine's load.
   const [now, startedMs] = [performance.now, performance.now()];
   performance.now = () => startedMs;
-  for (const each of Object.values(requests).flat()) {
-    world.plans.length = 0;
-    const refusal = await answer(api, each, values);
-    if (refusal !== null) refused.push(refusal);
-    await bulksEnd(world);
-    const name = nameOf(each);
-    costs.set(costs.has(name) ? `${name} again` : name, costOf(world.plans));
+  try {
+    for (const each of Object.values(requests).flat()) {
+      world.plans.length = 0;
+      const refusal = await answer(api, each, values);
+      if (refusal !== null) refused.push(refusal);
+      await bulksEnd(world);
+      const name = nameOf(each);
+      costs.set(costs.has(name) ? `${name} again` : name, costOf(world.plans));
+    }
+  } finally {
+    performance.now = now;
   }
-  performance.now = now;
   if (refused.length > 0) throw new Error(`a refusal costs too little:\n${refused.join("\n")}`);
   return costs;
 }

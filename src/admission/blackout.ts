@@ -25,7 +25,7 @@ export const blackoutGate = {
         pieces: [
           name === kindName(kind) ? piece("kindBlackout", { kind, ...end }) : piece("blackout", { lane, ...end }),
         ],
-        advice: `to end this blackout now: belfry lanes resume ${name ?? lane}`,
+        advice: `to end this blackout now: belfry lanes resume ${name}`,
         until,
       };
     },

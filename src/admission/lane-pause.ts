@@ -20,7 +20,7 @@ export const lanePauseGate = {
             : piece("lanePaused", { lane, by: pause.by }),
           ...pausePieces(pause),
         ],
-        advice: `resume it: belfry lanes resume ${name ?? lane}`,
+        advice: `resume it: belfry lanes resume ${name}`,
         until: pause.until,
       },
   },

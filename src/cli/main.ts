@@ -4,7 +4,7 @@ import { runCommandLine } from "./run.ts";
 /** Runs the command line of this process and sets its exit code. */
 export async function main(): Promise<void> {
   readEnvFile();
-  // `dev` takes these signals for itself: it waits for the system to stop.
+  // After `dev` this process is the system, which takes signals for itself.
   const interrupt = new AbortController();
   process.once("SIGINT", () => interrupt.abort());
   // `belfry jobs list | head` closes the pipe early; that is no failure.

@@ -45,7 +45,7 @@ export async function runHere(given: RunHere): Promise<boolean> {
     const ports: Ports = { ...runtime.ports, log: logTo(note), metrics: { add() {}, flush() {} } };
     const message = await messageOf(ports, id, given);
     if (message === null) return false;
-    const gate = createLaneGate({ ...ports, registry: runtime.registry, lane });
+    const gate = createLaneGate({ ...ports, lane });
     const worker = createWorker(ports, runtime.registry, { worker: name, lane, stage: config.stage.name, gate });
     const records = [{ messageId: "local", body: encodeMessage(message) }];
     await worker.handle(records, { remainingMs: () => dayMs });
@@ -63,7 +63,8 @@ async function messageOf(
 ): Promise<Pick<OutMessage, "jobId" | "generation" | "trace"> | null> {
   const [job] = await ports.store.peek([id]);
   // Before it is made due: a refusal that is known changes nothing.
-  if (job === undefined || (await ports.store.closed([lane, kindName(kind)])).length > 0) return null;
+  const closed = await ports.store.closed(lane);
+  if (job === undefined || closed.includes(lane) || closed.includes(kindName(kind))) return null;
   if (job.state === "QUEUED") return { jobId: id, generation: job.generation, trace: "" };
   const { aftermath } = await ports.store.runNow([id], { caller: "belfry jobs run" });
   const kept: OutMessage[] = [];

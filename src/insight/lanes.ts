@@ -3,6 +3,7 @@ import { blackoutEnd, isInBlackout } from "../admission/blackout.ts";
 import { maybeTime } from "./atoms.ts";
 import { insightLimits } from "./insight-limits.ts";
 import { pauseMembers, pauseShape } from "./pause.ts";
+import { kindName } from "../machine/closable-texts.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
 export const blackoutShape = {
@@ -12,11 +13,11 @@ export const blackoutShape = {
   nextBlackoutAt: maybeTime.describe("When its next blackout begins, as far as they are written: some days ahead."),
 };
 
-/** Lanes and kinds that were ever paused or have blackouts, by name. Locks nothing. */
+/** Lanes, and then kinds, that were ever paused or have blackouts, by name. Locks nothing. */
 export const readLanes = sqlQuery("lanes", {
   params: () => [insightLimits.slotGroupsShownMax],
   row: z.object({ name: z.string(), ...pauseShape, ...blackoutShape }),
 })(`
 select name, ${pauseMembers}, case when ${isInBlackout} then ${isoText(blackoutEnd)} end as "blackoutUntil",
   ${isoText("(select min(lower(w)) from unnest(l.blackouts) w where lower(w) > belfry.now())")} as "nextBlackoutAt"
-from belfry.lane l order by name limit $1`);
+from belfry.lane l order by starts_with(name, '${kindName("")}'), name limit $1`);

@@ -38,7 +38,7 @@ export const jobSearch = z
     /** Attempts that began. */
     attemptFrom: z.int(),
     attemptTo: z.int(),
-    /** Whether it waits for a slot, a paused lane or tasks before it. */
+    /** Whether it waits for a slot, a paused lane or kind, or tasks before it. */
     held: z.boolean(),
     /** Members of the payload and the text they must have. */
     payload: z.array(z.object({ path: texts, value: z.string() })).readonly(),

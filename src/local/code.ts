@@ -50,7 +50,12 @@ const strip =
 export function compiledElsewhere(read: LoadFnOutput): LoadFnOutput {
   const format = read.format?.replace("-typescript", "");
   if (format === read.format || !(read.source instanceof Uint8Array)) return read;
-  const child = spawnSync(process.execPath, ["--no-warnings", "-e", strip], { input: read.source, encoding: "utf8" });
+  const child = spawnSync(process.execPath, ["--no-warnings", "-e", strip], {
+    input: read.source,
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"] },
+    timeout: 10_000,
+  });
   return child.status === 0 ? { ...read, format, source: child.stdout } : read;
 }
 

@@ -58,7 +58,7 @@ async function main(args: readonly string[]): Promise<number> {
     });
     if (system === null) return exitCodes.interrupted;
     await follow(system, screen, stopped);
-    return endedBy === "SIGINT" ? exitCodes.interrupted : exitCodes.stopped;
+    return codeOf(endedBy);
   } catch (error) {
     screen.close();
     console.error(`error: ${textOf(error)}`);
@@ -203,6 +203,8 @@ async function endAfter(error: Error, system: LocalSystem, screen: Screen): Prom
   process.exit(exitCodes.failed);
 }
 
+const codeOf = (signal: string | null): number => (signal === "SIGINT" ? exitCodes.interrupted : exitCodes.stopped);
+
 /** What has not ended this long after the first signal is killed, as all is at once by a second one. Postgres keeps what was committed. */
 function untilSignal(screen: Screen): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -212,7 +214,7 @@ function untilSignal(screen: Screen): Promise<string> {
       firstMs = performance.now();
       setTimeout(() => {
         screen.note("killing what has not stopped");
-        process.exit(exitCodes.stopped);
+        process.exit(codeOf(signal));
       }, stopMsMax).unref();
       return resolve(signal);
     }

@@ -20,8 +20,8 @@ export interface LaneStore {
    * it until the end of a blackout that it is in.
    */
   pauseLane(lane: string, pause: NewPause | null): Promise<void>;
-  /** Those of these that are paused or in a blackout. */
-  closed(names: readonly string[]): Promise<readonly string[]>;
+  /** Of this lane and of all kinds those that are paused or in a blackout. */
+  closed(lane: string): Promise<readonly string[]>;
   /** Of a closed lane or kind: QUEUED under that generation -> PENDING, on hold. @returns the ids that were held. */
   holdClosed(messages: readonly Message[]): Promise<readonly JobId[]>;
   /** Held jobs may start again, the earliest due first; the relay dispatches them. @returns how many. */

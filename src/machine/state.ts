@@ -37,7 +37,12 @@ export const transitions: readonly Transition[] = [
   ),
   t("RETRY_WAIT", "QUEUED", "relay", "its retry is due within the dispatch window; a new generation"),
   t("QUEUED", "RUNNING", "work", "claimed: attempt + 1, lease set"),
-  t("QUEUED", "PENDING", "work", "held (no slot, paused lane), or its message is lost or died; a new generation"),
+  t(
+    "QUEUED",
+    "PENDING",
+    "work",
+    "held (no slot, closed lane or kind), or its message is lost or died; a new generation",
+  ),
   t(
     "PENDING",
     "SKIPPED",

@@ -22,8 +22,8 @@ interface ClaimOptions {
 
 export function claimStore(session: Session) {
   return {
-    async closed(names) {
-      return (await session.run(readClosed, [names]))[0]?.names ?? [];
+    async closed(lane) {
+      return (await session.run(readClosed, [lane]))[0]?.names ?? [];
     },
     async holdClosed(messages) {
       return (await session.run(holdClosed, newestColumns(messages))).map(({ id }) => id as JobId);

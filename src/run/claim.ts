@@ -4,8 +4,6 @@ import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { evaluateConditions } from "./conditions.ts";
 import type { JobId } from "../machine/job.ts";
 import type { Claimed, JobPeek, Store } from "../machine/store.ts";
-import type { Registry } from "../define/definition.ts";
-import { kindName } from "../machine/closable-texts.ts";
 import type { LaneStore } from "../machine/lane-store.ts";
 import type { Clock, Ports } from "../machine/ports.ts";
 import { afterCommit } from "./after-commit.ts";
@@ -32,21 +30,19 @@ export interface Early {
   readonly dueAtMs: number;
 }
 
-/** Cached for a second: operators do not notice the delay of a pause. */
 export function createLaneGate(options: {
   lane: string;
-  registry: Pick<Registry, "jobs">;
   clock: Clock;
   store: Pick<LaneStore, "closed" | "holdClosed">;
+  /** How long an answer counts. Default 1 s: operators do not notice the delay of a pause. */
   lookMs?: number;
 }): LaneGate {
-  const { lane, registry, clock, store, lookMs = 1_000 } = options;
-  const names = [lane, ...[...registry.jobs.keys()].map(kindName)];
+  const { lane, clock, store, lookMs = 1_000 } = options;
   let looked: { readonly atMs: number; readonly isOpen: boolean } | null = null;
   return {
     async hold(messages) {
       if (looked === null || clock.elapsedMs() - looked.atMs >= lookMs)
-        looked = { atMs: clock.elapsedMs(), isOpen: (await store.closed(names)).length === 0 };
+        looked = { atMs: clock.elapsedMs(), isOpen: (await store.closed(lane)).length === 0 };
       return looked.isOpen ? [] : await store.holdClosed(messages);
     },
   };

@@ -57,8 +57,9 @@ export function newDriver(options: DriverOptions): Driver {
     const known = lives.get(lane);
     if (known !== undefined) return known;
     const life = newLife(ports, (point) => !faults.isFatal(point));
+    // Looks each time: the clock moves between two looks as far as a test says.
+    const gate = createLaneGate({ ...life.ports, lane, lookMs: 0 });
     // The clock stands while a handler runs: what it waits for comes with the next step of the test.
-    const gate = createLaneGate({ ...life.ports, registry, lane, lookMs: 0 });
     const worker = createWorker(life.ports, faulty, { stage, worker: `test-${lane}`, lane, gate, limitWaitMsMax: 0 });
     lives.set(lane, { life, worker });
     return { life, worker };

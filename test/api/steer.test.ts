@@ -32,12 +32,14 @@ async function bulkEnds(opened: Opened, id: unknown): Promise<Record<string, unk
 
 test("a paused lane holds what arrives, starts nothing, and starts all of it when it is resumed", async () => {
   const opened = await openApi();
-  const gate = createLaneGate({ ...opened.ports, registry: opened.options.registry, lane: "default" });
-  expect(await gate.hold([])).toEqual([]);
+  const gate = createLaneGate({ ...opened.ports, lane: "default" });
+  const first = await create(opened);
+  const message = (jobId: JobId, generation = 1) => ({ jobId, generation, trace: "" });
+  expect(await gate.hold([message(first)])).toEqual([]);
   expect(await post(opened, "/lanes/default/pause")).toMatchObject({ status: 200, body: { paused: true } });
   await opened.advance(1_000);
   const id = await create(opened);
-  expect(await gate.hold([{ jobId: id, generation: 1, trace: "" }])).toEqual([id]);
+  expect(await gate.hold([message(id)])).toEqual([id]);
   const held = (await opened.call("GET", `/jobs/${id}`)).body as unknown as Record<string, unknown>;
   expect(held).toMatchObject({
     state: "PENDING",
@@ -46,13 +48,18 @@ test("a paused lane holds what arrives, starts nothing, and starts all of it whe
   });
   expect(await opened.store.relay({ limit: 10 })).toEqual([]);
   const { lanes } = (await opened.call("GET", "/lanes")).body as unknown as { lanes: unknown[] };
-  expect(lanes).toMatchObject([{ name: "default", paused: true, pausedBy: "ada", held: { paused: 1 }, waiting: 0 }]);
+  expect(lanes).toMatchObject([{ name: "default", paused: true, pausedBy: "ada", held: { paused: 1 }, waiting: 1 }]);
   expect(await post(opened, "/lanes/default/resume")).toMatchObject({ body: { paused: false, released: 1 } });
   expect((await opened.call("GET", `/jobs/${id}`)).body).toMatchObject({ state: "QUEUED" });
   expect(await post(opened, "/lanes/defalt/pause")).toMatchObject({ status: 404, body: { near: ["default"] } });
   const kind = held["kind"] as string;
   expect(await post(opened, `/lanes/kind:${kind.slice(1)}/pause`)).toMatchObject({ body: { near: [`kind:${kind}`] } });
   expect(await post(opened, `/lanes/kind:${kind}/pause`)).toMatchObject({ status: 200, body: { paused: true } });
+  expect((await opened.call("GET", "/summary")).body).toMatchObject({ lanes: { total: 2, paused: 1 } });
+  await opened.advance(1_000);
+  expect(await gate.hold([message(first)])).toEqual([first]);
+  expect(await post(opened, `/lanes/kind:${kind}/resume`)).toMatchObject({ body: { released: 1 } });
+  expect((await opened.call("GET", `/jobs/${first}`)).body).toMatchObject({ state: "QUEUED" });
 });
 
 test("a job that a worker put on hold a moment after its lane was resumed is let go by the upkeep, and no other", async () => {

@@ -47,7 +47,7 @@ async function ended(code: ExitCode, codeOf: (leaf: string) => Promise<number | 
 
 const bin = fileURLToPath(new URL("../../bin/belfry.mjs", import.meta.url));
 
-/** `dev` takes the signals of its process, so it has one of its own. */
+/** `dev` becomes the system, so it has a process of its own. */
 async function devCode(...args: string[]): Promise<number | null> {
   const child = spawn(process.execPath, [bin, "dev", ...args], { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));

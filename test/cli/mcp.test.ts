@@ -104,6 +104,10 @@ async function started(lines: string, node: readonly string[] = []) {
 
 test("it ends when what is asked of it ends", async () => {
   expect(await started("")).toEqual({ code: 0, written: "", noted: "" });
+  const child = spawn(process.execPath, [bin, "mcp", "--url", (await serveApi()).url], {
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  expect(await once(child, "close")).toEqual([0, null]);
 });
 
 test("lines that are not of the protocol are noted, and what follows them is answered", async () => {

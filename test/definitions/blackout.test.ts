@@ -3,7 +3,6 @@ import { type Blackout, blackoutsOf, checkBlackouts } from "../../src/define/bla
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineCalendar } from "../../src/define/define-calendar.ts";
 import { defineJob } from "../../src/define/define-job.ts";
-
 import { ProblemList } from "../../src/define/problem.ts";
 import { dayMs, minuteMs } from "../../src/machine/units.ts";
 

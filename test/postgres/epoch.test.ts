@@ -52,6 +52,10 @@ describe("the epoch of the events", () => {
     const [before] = (await readEvents(db.insight, cursor, 10)).events;
     await migrate({ url: db.url, isRestored: true });
     expect(Number(await insertOne(db.store))).toBeGreaterThan(1_000_000_000);
+    const { rows } = await db.pool.query(
+      "select nextval('belfry.run_id_seq')::float8 as run, nextval('belfry.bulk_id_seq')::float8 as bulk",
+    );
+    expect(Math.min(...Object.values(rows[0] as object).map(Number))).toBeGreaterThan(1_000_000_000);
     const again = cursor.replace(/^[0-9a-f]{8}/, (await nameOf()) ?? "");
     const [after] = (await readEvents(db.insight, again as typeof cursor, 10)).events;
     expect(after?.job).toBe(before?.job);

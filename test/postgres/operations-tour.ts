@@ -237,7 +237,7 @@ async function batches(store: TestStore): Promise<void> {
 
 async function steer(store: TestStore, insight: Database, ids: readonly JobId[]): Promise<void> {
   await store.pauseLane("tour", aPause);
-  await store.closed(["tour", "kind:tour"]);
+  await store.closed("tour");
   await store.holdClosed(ids.map((jobId) => ({ jobId, generation: 0, trace: "" })));
   await store.unholdPaused("tour", 10);
   await store.unholdOpen(10);

@@ -103,6 +103,8 @@ describe("the guard of the job table", () => {
     ["job_attempts", "PENDING", "failures = 2"],
     ["job_attempts", "SUCCESS", "failures = 2"],
     ["job_debounce", "QUEUED", "joined = 0"],
+    ["job_debounce", "QUEUED", "due_at_most = belfry.now()"],
+    ["job_held_on", "QUEUED", "held_on = 'cap:x'"],
     ["job_hold_while_waiting", "QUEUED", "hold = 'paused', held_on = 'lane:default'"],
     ["job_held_on", "PENDING", "hold = 'slot'"],
     ["job_held_on", "PENDING", "held_on = 'cap:x'"],

@@ -99,7 +99,10 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
       await during();
       wakes = wake();
     },
-    lose: async (during) => await lost?.pass(hunted, during),
+    async lose(during) {
+      if (lost === null) throw new Error("a case that loses a time says so: loses");
+      await lost.pass(hunted, during);
+    },
     async sendSomeAgain(ids, share = 0.02) {
       duplicates += await sendAgain(
         system,

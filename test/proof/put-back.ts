@@ -120,7 +120,10 @@ export class LostTime extends Servers {
     await this.startOn(disks);
   }
 
-  /** Of a try that a process claimed in that time nothing counts, of any other what was done in it does not. */
+  /**
+   * Of a try that a process claimed in that time nothing counts, also where it claims the same one again; of any other what was done
+   * in it does not.
+   */
   async judged(list: Checklist, { processes, databaseUrl }: System) {
     const [from = NaN, upto = NaN] = this.#marks;
     const tries = (history: History["history"], since: number, until: number): Set<string> => {

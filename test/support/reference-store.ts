@@ -55,7 +55,7 @@ import { signal } from "./reference/signal.ts";
 import {
   holdClosed,
   installBlackouts,
-  isPaused,
+  closedNames,
   pauseLane,
   retry,
   runNow,
@@ -136,7 +136,7 @@ export function referenceStore(
     retry: async (ids, by) => run(() => retry(t, ids, by)),
     installBlackouts: async (lanes) => run(() => installBlackouts(t, lanes)),
     pauseLane: async (lane, pause) => run(() => pauseLane(t, lane, pause)),
-    closed: async (names) => names.filter((name) => isPaused(t, name)).toSorted(),
+    closed: async (lane) => closedNames(t, lane),
     holdClosed: async (messages) => run(() => holdClosed(t, messages)),
     unholdPaused: async (lane, limit) => run(() => unhold(t, [lane], limit)),
     unholdOpen: async (limit) => run(() => unholdOpen(t, limit)),

@@ -61,7 +61,7 @@ export const searchFields = {
   tookTo: took("Whose last attempt took no longer.").optional(),
   attemptFrom: attempts("With so many attempts or more.").optional(),
   attemptTo: attempts("With no more attempts.").optional(),
-  held: isTrue("Whether it waits for a slot, a paused lane or tasks before it.").optional(),
+  held: isTrue("Whether it waits for a slot, a paused lane or kind, or tasks before it.").optional(),
 } satisfies { readonly [K in Exclude<keyof JobSearch, Unnamed> as SearchName<K>]: z.ZodType<JobSearch[K]> };
 
 const jobsQuery = z

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { contractLimits } from "../../machine/contract-limits.ts";
-import { kindName, kindOf } from "../../machine/closable-texts.ts";
+import { closableText, kindName, kindOf } from "../../machine/closable-texts.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { relay } from "../../run/relay.ts";
 import { closest } from "../closest.ts";
@@ -90,13 +90,8 @@ async function assertKnown({ lanes, insight, registry }: ApiOptions, name: strin
   const isOfKind = kindOf(name) !== null;
   const names = isOfKind ? [...registry.jobs.keys()].map(kindName) : lanes.map((lane) => lane.name);
   const near = closest(name, names);
-  throw new HttpProblem(
-    "unknown-lane",
-    `there is no ${isOfKind ? "kind" : "lane"} ${JSON.stringify(name)}: there are ${names.join(", ")}`,
-    {
-      extra: { near },
-    },
-  );
+  const there = isOfKind ? near.join(", ") || "none is like it" : `there are ${names.join(", ")}`;
+  throw new HttpProblem("unknown-lane", `there is no ${closableText(name)}: ${there}`, { extra: { near } });
 }
 
 /** What is put on hold a moment later, the upkeep releases. @returns how many jobs. */
@@ -107,7 +102,7 @@ async function release({ ports }: ApiOptions, lane: string, roundsMax: number): 
     released += some;
     if (some < insightLimits.unholdRowsMax) break;
   }
-  await relay(ports, { lane });
+  await relay(ports, kindOf(lane) === null ? { lane } : {});
   return released;
 }
 

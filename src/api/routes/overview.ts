@@ -92,7 +92,12 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
     counts.reduce((sum, each) => sum + (each.state === state ? each.jobs : 0), 0);
   const { waiting, scheduled, held, oldestWaitingMs } = depthOf(counts);
   const statuses = seen.filter(({ lane }) => isSeen(lane)).map(({ status }) => status);
-  const names = new Set([...lanes.map((lane) => lane.name).filter(isSeen), ...counts.map((each) => each.lane)]);
+  const paused = pauses.flatMap((each) => (each.paused && isSeen(each.name) ? each.name : []));
+  const names = new Set([
+    ...lanes.map(({ name }) => name).filter(isSeen),
+    ...counts.map(({ lane }) => lane),
+    ...paused,
+  ]);
   return {
     at: iso(now),
     live: {
@@ -112,7 +117,7 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
     },
     deadLetters: dead,
     lastHour,
-    lanes: { total: names.size, paused: pauses.filter(({ name, paused }) => paused && isSeen(name)).length },
+    lanes: { total: names.size, paused: paused.length },
     workers: {
       busy: statuses.filter((status) => status === "busy").length,
       lost: statuses.filter((status) => status === "lost").length,

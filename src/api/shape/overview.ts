@@ -79,7 +79,7 @@ export const summary = z
     }),
     deadLetters: boundedCount,
     lastHour: readLastHour.row,
-    lanes: z.object({ total: count, paused: count }),
+    lanes: z.object({ total: count, paused: count }).describe("And the kinds that are paused by themselves."),
     workers: z.object({ busy: count, lost: count }),
     lastPass: lastPass.nullable(),
     lastFailures: z.array(job).describe("The newest ones."),

@@ -33,6 +33,8 @@ Stops on Ctrl-C. State lives in .belfry (BELFRY_HOME overrides) and survives. DA
 
 /** A program that only enqueues installs no Postgres; the repository has all of it. */
 function needLocal(): void {
+  if (process.platform === "win32")
+    throw new CliError(exitCodes.failure, "no-local-system", "the local system runs on Linux and macOS only");
   if (import.meta.filename.endsWith(".ts")) return;
   try {
     createRequire(import.meta.url).resolve("belfry-local/package.json");
@@ -46,13 +48,11 @@ function needLocal(): void {
 /** The system takes the place of this process: what the command line loaded is not part of it. It stops itself on signals. */
 function become(options: readonly string[]): void {
   // As the processes that it starts. A cache spares TypeScript the way to JavaScript; of JavaScript it is 6 MB more in each process.
-  const isCompiled = import.meta.filename.endsWith(".js");
-  const cache = isCompiled ? {} : { NODE_COMPILE_CACHE: getCompileCacheDir() };
+  const folder = import.meta.filename.endsWith(".js") ? undefined : getCompileCacheDir();
+  const cache = folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
   const flags = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--max-semi-space-size=1"];
   // What a start has freed goes back to the system: glibc keeps up to 64 MB of it otherwise.
   const env = { ...cache, MALLOC_TRIM_THRESHOLD_: "131072", ...process.env };
   flushCompileCache();
-  if (process.execve === undefined)
-    throw new CliError(exitCodes.failure, "no-belfry-local", "the local system runs on Linux and macOS only");
-  process.execve(process.execPath, [process.execPath, ...flags, local, "start", ...options], env);
+  process.execve?.(process.execPath, [process.execPath, ...flags, local, "start", ...options], env);
 }

@@ -19,7 +19,7 @@ export function migrateCommand(world: World, out: Output): Command {
     .option("--stage <name>", "whose apps' tables (default: BELFRY_STAGE, else dev)")
     .option(
       "--restored",
-      "a copy of the database's disks took its place: readers of its events get a gap notice",
+      "the database lost a time: readers of its events get a gap notice, and no new job the id of one that is lost",
       false,
     )
     .addHelpText("after", "\nExample:\n  $ DATABASE_URL=postgresql://... npx belfry migrate --stage prod")

@@ -1,3 +1,4 @@
+import { kindOf } from "../../machine/closable-texts.ts";
 import { signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { unique } from "../filter/terms.ts";
@@ -27,7 +28,8 @@ async function look(): Promise<void> {
   known.value = {
     schedules: scheduled.map(({ id }) => id),
     kinds: unique([...scheduled.map(({ kind }) => kind), ...groups.map(({ kind }) => kind)]),
-    lanes: lanes.status === "fulfilled" ? lanes.value.lanes.map(({ name }) => name) : [],
+    lanes:
+      lanes.status === "fulfilled" ? lanes.value.lanes.flatMap(({ name }) => (kindOf(name) === null ? name : [])) : [],
     errors: unique(groups.flatMap(({ errorCode }) => errorCode ?? [])),
   };
 }

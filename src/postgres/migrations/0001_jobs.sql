@@ -117,7 +117,7 @@ create table belfry.job (
   result        jsonb,
   error_code    text,
   error_message text,
-  held_on       text not null default '',               -- '' when free, else a slot key, or 'lane:' and the paused lane
+  held_on       text not null default '',               -- '' when free, else a slot key, or 'lane:' and the closed lane or kind
   lane          text not null,
   kind          text not null,
   key           text,

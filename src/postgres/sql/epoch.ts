@@ -57,8 +57,9 @@ export const moveRollUp = statement<never>("epoch-roll-up")(
 );
 
 /**
- * Logical replication and DMS copy rows, not sequences: each that lies behind its column is raised. Ids that the lost time gave
- * to jobs and runs name nothing else, as effect keys and addresses hold them: 1,000 a second need 11 days for what is left out.
+ * Logical replication and DMS copy rows, not sequences: each that lies behind its column is raised. Those of jobs, runs and bulk
+ * actions always are, so that an id of a time that is lost names nothing else, as effect keys and addresses hold it: 1,000 a second
+ * need 11 days for what is left out.
  * Locks nothing.
  */
 export const raiseSequences = statement<never>("epoch-sequences")(`
@@ -77,5 +78,5 @@ begin
       each.sequence, each.in_column, each.in_table, each.sequence);
   end loop;
   perform setval(seqrelid, coalesce(pg_sequence_last_value(seqrelid), seqstart) + seqincrement * 1000000000)
-  from pg_sequence where seqrelid in ('belfry.job_id_seq'::regclass, 'belfry.run_id_seq'::regclass);
+  from pg_sequence where seqrelid in ('belfry.job_id_seq'::regclass, 'belfry.run_id_seq'::regclass, 'belfry.bulk_id_seq'::regclass);
 end $$`);

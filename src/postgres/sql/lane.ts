@@ -1,6 +1,7 @@
 import { blackoutEnd } from "../../admission/blackout.ts";
 import { closedOf, laneVerdict } from "../../admission/gates.ts";
 import { heldInOrder, waitsAgain } from "../../admission/order.ts";
+import { kindName } from "../../machine/closable-texts.ts";
 import { keptStatement, statement } from "../statement.ts";
 import { putBack } from "./put-back.ts";
 import type { NewPause } from "../../machine/pause.ts";
@@ -21,15 +22,15 @@ where windows <> '{}' or exists (select from belfry.lane k where k.name = v.name
 on conflict (name) do update set blackouts = excluded.blackouts where l.blackouts <> excluded.blackouts
 returning name`);
 
-/** Those of $1 that a gate closes. Locks nothing. */
+/** Of lane $1 and of all kinds those that a gate closes. Locks nothing. */
 export const readClosed = keptStatement<{ names: string[] }>("lanes-closed")(`
-select array(select name from belfry.lane l where name = any($1::text[]) and ${laneVerdict} is not null order by name) as names`);
+select array(select name from belfry.lane l where (name = $1 or starts_with(name, '${kindName("")}')) and ${laneVerdict} is not null order by name) as names`);
 
 /**
  * Messages of a closed lane or kind: QUEUED under that generation -> PENDING on hold, out of the relay's range of `job_wait`, so that
  * a pause costs the relay nothing. $1 ids $2 generations. Locks: jobs in id order, waiting.
  */
-export const holdClosed = statement<{ id: string }>("lane-hold")(`
+export const holdClosed = keptStatement<{ id: string }>("lane-hold")(`
 with mine as materialized (
   select j.id, 'paused'::belfry.job_hold as hold, 'lane:' || c.name as held_on, c.refusal as reason
   from belfry.job j cross join lateral (${closedOf("l.name")}) c

@@ -129,13 +129,21 @@ const waits: readonly Case[] = [
     { circuit: { ...circuit, until: null } },
   ],
   ["on hold, holders known", { state: "PENDING", hold: "slot", heldOn: "cap:work" }, {}, slot],
-  ["its lane is paused", { state: "PENDING", dueAt: now + 1 }, { laneRefusal: reasons.lanePaused, lanePause: aPause }],
+  [
+    "its lane is paused",
+    { state: "PENDING", dueAt: now + 1 },
+    { closedName: "mail", laneRefusal: reasons.lanePaused, lanePause: aPause },
+  ],
   [
     "its lane is paused until then",
     { state: "QUEUED" },
-    { laneRefusal: reasons.lanePaused, lanePause: { ...aPause, until: now + 5, reason: "mail" } },
+    { closedName: "mail", laneRefusal: reasons.lanePaused, lanePause: { ...aPause, until: now + 5, reason: "mail" } },
   ],
-  ["its lane is in a blackout", { state: "QUEUED" }, { laneRefusal: reasons.blackout, blackoutUntil: now + 5 }],
+  [
+    "its lane is in a blackout",
+    { state: "QUEUED" },
+    { closedName: "mail", laneRefusal: reasons.blackout, blackoutUntil: now + 5 },
+  ],
   [
     "its kind is in a blackout",
     { state: "QUEUED" },
@@ -149,12 +157,12 @@ const waits: readonly Case[] = [
   [
     "due after the blackout of its lane",
     { state: "PENDING", dueAt: now + 9 },
-    { laneRefusal: reasons.blackout, blackoutUntil: now + 5 },
+    { closedName: "mail", laneRefusal: reasons.blackout, blackoutUntil: now + 5 },
   ],
   [
     "on hold in a paused lane",
     { state: "PENDING", hold: "slot", heldOn: "cap:work" },
-    { laneRefusal: reasons.lanePaused, lanePause: aPause },
+    { closedName: "mail", laneRefusal: reasons.lanePaused, lanePause: aPause },
     slot,
   ],
   ...(["PENDING", "QUEUED"] as const).flatMap((state) =>

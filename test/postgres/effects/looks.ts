@@ -96,7 +96,7 @@ async function overview(world: World): Promise<void> {
   await insight.run(readArchive, {});
   await insight.run(readLanes, {});
   await insight.run(readFences, {});
-  for (const lane of lanes) await store.closed([lane, "kind:echo"]);
+  for (const lane of lanes) await store.closed(lane);
   for (let cursor = (await readEvents(insight, null, 7)).cursor, page = 0; page < 3; page += 1)
     ({ cursor } = await readEvents(insight, cursor, 7));
 }

@@ -78,7 +78,7 @@ async function steering({ insight, store, clock }: World, tag: string, ids: read
   const out = (await store.peek(ids)).map(({ jobId, generation }) => ({ jobId, generation, trace: "t" }));
   await store.holdClosed(out);
   await insight.run(readLanes, {});
-  await store.closed(["mail", "kind:mail"]);
+  await store.closed("mail");
   await store.unholdPaused("mail", 3);
   await store.pauseLane("mail", null);
   await store.unholdOpen(10);

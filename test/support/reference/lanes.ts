@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Instant, JobId } from "../../../src/machine/job.ts";
-import { kindName } from "../../../src/machine/closable-texts.ts";
+import { kindName, kindOf } from "../../../src/machine/closable-texts.ts";
 import type { LaneBlackouts } from "../../../src/machine/lane-store.ts";
 import { type Aftermath, type Message, noAftermath } from "../../../src/machine/outbox.ts";
 import { type NewPause, pauseAt } from "../../../src/machine/pause.ts";
@@ -38,7 +38,13 @@ function closedBy(t: Tables, lane: string): Reason | null {
   return isIn ? reasons.blackout : null;
 }
 
-export const isPaused = (t: Tables, lane: string): boolean => closedBy(t, lane) !== null;
+export const isClosed = (t: Tables, lane: string): boolean => closedBy(t, lane) !== null;
+
+export const closedNames = (t: Tables, lane: string): readonly string[] =>
+  [...t.lanes.entries()]
+    .map(([name]) => name)
+    .filter((name) => (name === lane || kindOf(name) !== null) && isClosed(t, name))
+    .toSorted();
 
 export function holdClosed(t: Tables, messages: readonly Message[]): readonly JobId[] {
   const generations = new Set(messages.map(({ jobId, generation }) => `${jobId}/${generation}`));
@@ -48,7 +54,7 @@ export function holdClosed(t: Tables, messages: readonly Message[]): readonly Jo
   )
     .filter(({ id, state, generation }) => state === "QUEUED" && generations.has(`${id}/${generation}`))
     .flatMap((row) => {
-      const closedName = [row.lane, kindName(row.kind)].find((name) => isPaused(t, name));
+      const closedName = [row.lane, kindName(row.kind)].find((name) => isClosed(t, name));
       if (closedName === undefined) return [];
       const held = {
         state: "PENDING",
@@ -74,7 +80,7 @@ export function unhold(t: Tables, lanes: readonly string[], limit: number): numb
 }
 
 export function unholdOpen(t: Tables, limit: number): number {
-  const open = [...t.lanes.entries()].map(([lane]) => lane).filter((lane) => !isPaused(t, lane));
+  const open = [...t.lanes.entries()].map(([lane]) => lane).filter((lane) => !isClosed(t, lane));
   return unhold(t, open, limit);
 }
 

@@ -2,7 +2,7 @@ import type { NewJob } from "../../../src/machine/job.ts";
 import type { OutboxBatch } from "../../../src/machine/outbox.ts";
 import type { TurnLane } from "../../../src/machine/turn.ts";
 import type { TurnStore } from "../../../src/machine/turn-store.ts";
-import { isPaused } from "./lanes.ts";
+import { isClosed } from "./lanes.ts";
 import type { JobRow, TurnLaneRow } from "./rows.ts";
 import type { Tables, Why } from "./tables.ts";
 
@@ -28,7 +28,7 @@ export function takeTurns(t: Tables, { of, limit }: Parameters<TurnStore["takeTu
   return [...t.turnLanes.entries()]
     .map(([, lane]) => lane)
     .toSorted((a, b) => (a.lane < b.lane ? -1 : 1))
-    .filter(({ lane }) => (of === "all" || of.lanes.includes(lane) || marked.includes(lane)) && !isPaused(t, lane))
+    .filter(({ lane }) => (of === "all" || of.lanes.includes(lane) || marked.includes(lane)) && !isClosed(t, lane))
     .flatMap((lane) => {
       const room = lane.ahead - t.inStates("QUEUED", "RUNNING").filter((row) => row.lane === lane.lane).length;
       const isEnd = of !== "all" && !marked.includes(lane.lane);

@@ -15,7 +15,7 @@ export const enSystem = {
     oldestWaited: (duration: string) => `The oldest due job has waited ${duration}`,
     lastPass: (duration: string) => `The scheduler made its last pass ${duration} ago`,
     workersLost: (count: number) => `${plural(count, "worker")} lost`,
-    lanesPaused: (count: number) => `${plural(count, "lane")} paused`,
+    lanesPaused: (count: number) => `${plural(count, "lane or kind", "lanes or kinds")} paused`,
     nothingEnded: "Nothing ended in the last hour",
     doneInHour: (count: number) => `${numberText(count)} done in the last hour`,
     onAverage: (duration: string) => `, ${duration} each on average`,

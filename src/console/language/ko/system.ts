@@ -14,7 +14,7 @@ export const koSystem: typeof enSystem = {
     oldestWaited: (duration) => `가장 오래된 예정 작업이 ${duration}째 기다림`,
     lastPass: (duration) => `스케줄러의 마지막 패스가 ${duration} 전`,
     workersLost: (count) => `사라진 워커 ${numberText(count)}개`,
-    lanesPaused: (count) => `일시 중지된 레인 ${numberText(count)}개`,
+    lanesPaused: (count) => `일시 중지된 레인·종류 ${numberText(count)}개`,
     nothingEnded: "지난 1시간에 끝난 것이 없습니다",
     doneInHour: (count) => `지난 1시간에 ${numberText(count)}개 끝남`,
     onAverage: (duration) => `, 평균 ${duration}`,
