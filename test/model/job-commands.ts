@@ -168,7 +168,7 @@ const beat = tuple(picks, constantFrom(0, 0, 1), option(constantFrom(0, 0.5, 1))
 );
 
 const outcome: Arbitrary<Partial<Settlement>> = oneof(
-  constant({ to: "SUCCESS", result: { ok: true } } as const),
+  constant({ to: "SUCCESS", result: "which was chosen" } as const),
   constant({ to: "FAILED", failures: 1, errorCode: "E", errorMessage: "no", reason: "permanent" } as const),
   delay.map((delayMs) => ({ to: "RETRY_WAIT", failures: 1, errorCode: "E", errorMessage: "later", delayMs }) as const),
   constant({ to: "QUEUED", interruptions: 1, reason: "stopped" } as const),
@@ -184,7 +184,7 @@ const settle = tuple(picks, outcome, constantFrom(0, 0, 0, 1), array(draft, { ma
         const settlements = twins.map((twin, n) =>
           settlementOf(
             { jobId: id(twin), attempt: (attempts[n] ?? 0) + off },
-            { ...over, children: children[n] ?? [] },
+            { ...over, ...(over.result === undefined ? {} : { result: chosen[n] ?? 0 }), children: children[n] ?? [] },
           ),
         );
         const options = { worker: "w" };

@@ -9,13 +9,14 @@ import { expectEqualObjectives } from "./objectives.ts";
 import { Pair } from "./pair.ts";
 import { passSteps, slotGroups } from "./pass-commands.ts";
 import { keepRows } from "./restore.ts";
+import { rowSteps } from "./row-commands.ts";
 import { runSteps } from "./run-commands.ts";
 import { scheduleIds, scheduleSteps } from "./schedule-commands.ts";
 import type { Step } from "./step.ts";
 import { openTwo, type TwoConnections } from "./two-connections.ts";
 
 export const startMs = Date.UTC(2026, 0, 31, 23, 59, 30);
-const plainSteps = [...jobSteps, ...runSteps, ...runSteps, ...scheduleSteps, ...passSteps, ...lockSteps];
+const plainSteps = [...jobSteps, ...runSteps, ...runSteps, ...rowSteps, ...scheduleSteps, ...passSteps, ...lockSteps];
 export const anyStep = oneof(...plainSteps, restored(plainSteps));
 const oneAtATime = array(anyStep, { minLength: 5, maxLength: 60, size: "max" });
 
@@ -79,6 +80,10 @@ export async function expectEqualRows(pair: Pair): Promise<void> {
       // How many further ends a task counted after the one that decided it depends on the page they came in.
       return tasks.map(({ predecessors, ...task }) => ({ ...task, preds: isFinal(task.state) ? null : predecessors }));
     });
+    await pair.both((store, _id, side) => store.runResult(run[side]));
+    // By their place, so that they show their order.
+    const page = { after: null, limit: 100 };
+    await pair.both(async (store, _id, side) => ({ ...(await store.runOutputs(run[side], page)) }));
   }
   await pair.both((store) => store.schedules());
   for (const id of scheduleIds) {
@@ -95,7 +100,10 @@ async function runBoth(steps: readonly Step[], reached: Set<string>, plant = unp
     await expectEqualObjectives(pair, insight);
     const { jobs, runs, occurrences } = pair.oracle.tables;
     for (const { state } of jobs.values()) reached.add(`job ${state}`);
-    for (const { state } of runs.values()) reached.add(`run ${state}`);
+    for (const { state, starterId, funnel } of runs.values()) {
+      reached.add(`run ${state}`);
+      if (funnel.ok > 0 && jobs.get(starterId ?? 0)?.task != null) reached.add(`rows ${state}`);
+    }
     for (const { outcome } of occurrences.values()) reached.add(`time ${outcome}`);
   } finally {
     await close();

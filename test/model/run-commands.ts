@@ -179,7 +179,7 @@ const skip = tuple(picks, constantFrom(0, 0, 1)).map(([chosen, old]) =>
 );
 
 /** To the end: how far one round comes is each store's own. */
-async function resolved(store: TestStore): Promise<unknown> {
+export async function resolved(store: TestStore): Promise<unknown> {
   const closed: unknown[] = [];
   const outbox: OutboxBatch[] = [];
   for (let more = true; more;) {

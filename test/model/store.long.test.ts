@@ -20,6 +20,7 @@ test("the sequences of all seeds end in every state of jobs, runs and times", ()
   const wanted = [
     ...states.map((state) => `job ${state}`),
     ...["RUNNING", "CANCELING", "DONE", "FAILED", "CANCELED"].map((state) => `run ${state}`),
+    "rows DONE",
     ...["PLANNED", "FIRED", "CAUGHT_UP", "SKIPPED"].map((outcome) => `time ${outcome}`),
   ];
   expect(wanted.filter((each) => !reached.has(each))).toEqual([]);

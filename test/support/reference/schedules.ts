@@ -31,7 +31,12 @@ export function installSchedules(t: Tables, specs: readonly ScheduleSpec[], name
 
 function installOne(t: Tables, spec: ScheduleSpec): void {
   const stored = storedSchedule(t, spec.id);
-  if (stored === undefined) return addSchedule(t, spec, "code");
+  if (stored === undefined) {
+    const removed = t.schedules.get(spec.id);
+    // Under another spec it counts as an edit: what was written ahead goes, also what a person ran again since.
+    if (removed !== undefined && canonical(removed.spec) !== canonical(spec)) withdraw(t, spec.id, spec);
+    return addSchedule(t, spec, "code");
+  }
   changeSchedule(t, stored, spec);
   t.schedules.set(spec.id, { ...t.schedules.row(spec.id), source: "code" });
 }
