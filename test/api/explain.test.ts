@@ -58,7 +58,7 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
       await o.store.pauseLane("default", aPause);
       return await plant(o, "PENDING", { hold: "'paused'", held_on: "'lane:default'" });
     },
-    { cause: "lane-paused", advice: "resume the lane: belfry lanes resume default" },
+    { cause: "lane-paused", advice: "resume it: belfry lanes resume default" },
   ],
   [
     "no worker",
