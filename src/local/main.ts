@@ -203,7 +203,9 @@ async function endAfter(error: Error, system: LocalSystem, screen: Screen): Prom
   process.exit(exitCodes.failed);
 }
 
-const codeOf = (signal: string | null): number => (signal === "SIGINT" ? exitCodes.interrupted : exitCodes.stopped);
+function codeOf(signal: string | null): number {
+  return signal === "SIGINT" ? exitCodes.interrupted : exitCodes.stopped;
+}
 
 /** What has not ended this long after the first signal is killed, as all is at once by a second one. Postgres keeps what was committed. */
 function untilSignal(screen: Screen): Promise<string> {
