@@ -97,7 +97,10 @@ function lanes(at: At): void {
   test("a kind that is closed is held in each lane, and nothing of another; the lane that is closed too is named", async () => {
     const { store, advance } = at();
     const now = await store.now();
-    const own = await Promise.all(["mail", "other"].map((lane) => insertOne(store, { kind: "bill", lane })));
+    const own = [
+      await insertOne(store, { kind: "bill", lane: "mail" }),
+      await insertOne(store, { kind: "bill", lane: "other" }),
+    ] as const;
     const free = await insertOne(store, { kind: "post", lane: "mail" });
     const messages = await Promise.all([...own, free].map((id) => messageFor(store, id)));
     await store.installBlackouts([{ lane: "kind:bill", windows: [{ from: now, until: now + 5 * minute }] }]);
@@ -110,7 +113,7 @@ function lanes(at: At): void {
     expect(await store.unholdOpen(10)).toBe(2);
     expect(await store.holdClosed(await Promise.all([...own, free].map((id) => messageFor(store, id))))).toEqual([]);
     expect(outboxIds(await store.relay({ limit: 10 }))).toEqual([own[0], free]);
-    const [first] = own as [JobId];
+    const [first] = own;
     expect(await store.holdClosed([await messageFor(store, first)])).toEqual([first]);
     await store.pauseLane("kind:bill", null);
     expect(await store.unholdOpen(10)).toBe(2);
