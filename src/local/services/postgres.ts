@@ -112,13 +112,19 @@ function running(server: ChildProcess, about: { url: string; port: number; dataF
   };
 }
 
-/** The first start takes about a second. It works aside, so that a kill leaves no half-made folder. */
+/**
+ * The first start takes about a second. It works aside, so that a kill leaves no half-made folder. A killed `initdb` empties
+ * its folder as it ends, so each start has one of its own.
+ */
 async function initialize(bin: string, record: PostgresRecord, user: User | null): Promise<void> {
-  const aside = `${record.dataFolder}.making`;
+  const making = `${record.dataFolder}.making`;
   const passwordFile = `${record.dataFolder}.password`;
   rmSync(record.dataFolder, { recursive: true, force: true });
-  rmSync(aside, { recursive: true, force: true });
-  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  rmSync(making, { recursive: true, force: true, maxRetries: 10 });
+  mkdirSync(making, { recursive: true });
+  handOver(making, user);
+  const aside = join(making, String(process.pid));
+  mkdirSync(aside, { mode: 0o700 });
   handOver(aside, user);
   writeFileSync(passwordFile, record.password, { mode: 0o600 });
   handOver(passwordFile, user);
@@ -135,6 +141,7 @@ async function initialize(bin: string, record: PostgresRecord, user: User | null
   if (error !== null)
     throw new Error(`Postgres could not set up its data in ${record.dataFolder}: ${error}\n${output}`);
   renameSync(aside, record.dataFolder);
+  rmSync(making, { recursive: true, force: true, maxRetries: 10 });
 }
 
 const superuserOf = (record: PostgresRecord): string => record.superuser ?? superuserBefore;
