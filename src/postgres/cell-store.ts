@@ -5,8 +5,8 @@ import { type InsertResult } from "../machine/store.ts";
 import { type CallerTx } from "../machine/transaction.ts";
 import { DatabaseUnfit } from "./failure.ts";
 import type { Session } from "./session.ts";
-import { readCellMap, readIdSteps, writeCellMap } from "./sql/cell.ts";
-import { lockFence, lockFenceShared } from "./sql/fence.ts";
+import { lockMapShared, readCellMap, readIdSteps, writeCellMap } from "./sql/cell.ts";
+import { lockFence } from "./sql/fence.ts";
 import { findKeys, keyColumns } from "./sql/insert.ts";
 import { setLockTimeout } from "./sql/transaction.ts";
 import { execute } from "./statement.ts";
@@ -44,7 +44,7 @@ export function createCellStore(session: Pick<Session, "run" | "transaction">): 
  * written while the first one waited. @throws CellMapChanged
  */
 export async function holdCellMap(tx: CallerTx, version: number): Promise<void> {
-  await execute(tx, lockFenceShared, [mapLock]);
+  await execute(tx, lockMapShared, [mapLock]);
   const [row] = await execute(tx, readCellMap);
   if (row !== undefined && row.version <= version) return;
   const has = row === undefined ? "has no cell map" : `is at version ${row.version} of the cell map`;

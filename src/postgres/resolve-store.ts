@@ -5,7 +5,15 @@ import { type Fence } from "../machine/fence.ts";
 import { type Resolved, type RunStore } from "../machine/run.ts";
 import { aftermathOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
-import { addUpJoins, addUpRuns, countUncounted, lookAtRuns, type ReleasedRow, skipStopped } from "./sql/resolve.ts";
+import {
+  addUpJoins,
+  addUpRuns,
+  countUncounted,
+  lookAtRuns,
+  lookAtWindow,
+  type ReleasedRow,
+  skipStopped,
+} from "./sql/resolve.ts";
 import { freePassedSlots, sealOrphans } from "./sql/run.ts";
 import { writePlace } from "./sql/pass-place.ts";
 import type { Statement } from "./statement.ts";
@@ -59,7 +67,9 @@ const noneOpen: Open = { ends: false, joins: false, orphans: false, sums: null, 
 
 async function look(session: Session, runs: readonly RunId[] | null): Promise<Open> {
   const { runDeltasMax, passRunsMax, summedRunsMax } = runLimits;
-  const [open] = await session.run(lookAtRuns, [runs, runDeltasMax, passRunsMax, summedRunsMax]);
+  const bounds = [runDeltasMax, summedRunsMax, passRunsMax];
+  const [open] =
+    runs === null ? await session.run(lookAtWindow, bounds) : await session.run(lookAtRuns, [...bounds, runs]);
   return open ?? noneOpen;
 }
 

@@ -3,7 +3,7 @@ import type { Client, Pool, PoolClient } from "pg";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { postgresLimits } from "./postgres-limits.ts";
 import { type Fence, FenceLost } from "../machine/fence.ts";
-import { type StoreTx, type Tx, UnknownOutcome } from "../machine/transaction.ts";
+import { type StoreTx, UnknownOutcome } from "../machine/transaction.ts";
 import {
   toStoreError,
   DatabaseError,
@@ -12,8 +12,7 @@ import {
   isRetryable,
   unavailable,
 } from "./failure.ts";
-import { checkFence, lockFenceShared } from "./sql/fence.ts";
-import { type Begun, beginTransaction, transactionStatus } from "./sql/transaction.ts";
+import { type Begun, beginFenced, beginTransaction, transactionStatus } from "./sql/transaction.ts";
 import { execute, keepPlansAs, type Statement } from "./statement.ts";
 
 export interface Session {
@@ -60,8 +59,7 @@ export async function transaction<T>(
     endWhen(abandoned, client);
     const failures = new WeakSet<object>();
     try {
-      const begun = await begin(client);
-      if (fence !== undefined) await holdFence(client, fence);
+      const begun = await begin(client, fence);
       const value = await work(storeTx(client, failures));
       return { value, begun, unclear: await commit(client) };
     } catch (error) {
@@ -79,25 +77,19 @@ function endWhen(abandoned: AbortSignal | undefined, client: PoolClient & Partia
   abandoned?.addEventListener("abort", () => void client.end?.().catch(() => {}), { once: true });
 }
 
-/**
- * Holds the fence's name shared until the transaction ends, so that a newer token waits for it.
- * The check is a second statement: it must see what was installed while the first one waited.
- */
-async function holdFence(tx: Tx, fence: Fence): Promise<void> {
-  await execute(tx, lockFenceShared, [fence.name]);
-  const valid = await execute(tx, checkFence, [fence.name, fence.token]);
-  if (valid.length === 0)
-    throw new FenceLost(`token ${fence.token} of lock "${fence.name}" is not the newest: stop the pass`);
-}
-
 /** Begins the transaction and reads its id in one round trip. An unclear commit is looked up by this id. */
-async function begin(client: PoolClient): Promise<Begun> {
+async function begin(client: PoolClient, fence: Fence | undefined): Promise<Begun> {
+  const text = fence === undefined ? beginTransaction.text : beginFenced(fence);
+  let begun: (Begun & { readonly valid?: boolean }) | undefined;
   try {
-    const results = (await client.query(beginTransaction.text)) as unknown as { rows: Begun[] }[];
-    return results.at(-1)?.rows[0] ?? { xid: "", at: "", server: "" };
+    const results = (await client.query(text)) as unknown as { rows: Begun[] }[];
+    begun = results.at(-1)?.rows[0];
   } catch (error) {
     throw toStoreError(error, "begin");
   }
+  if (fence !== undefined && begun?.valid !== true)
+    throw new FenceLost(`token ${fence.token} of lock "${fence.name}" is not the newest: stop the pass`);
+  return begun ?? { xid: "", at: "", server: "" };
 }
 
 /** @returns the error of a connection that broke during the commit: only another connection can read its result. */

@@ -46,7 +46,7 @@ export function watchLocks(
   const looks = new Map<string, { locking: number; all: number }>();
   const look = async (text: string, values: readonly unknown[]): Promise<void> => {
     const name = /^\/\* belfry:([a-z-]+) \*\//.exec(text)?.[1];
-    if (name === undefined || name === "begin") return;
+    if (name === undefined || name.startsWith("begin")) return;
     const known = looks.get(name) ?? { locking: 0, all: 0 };
     looks.set(name, known);
     if (known.locking >= looksMax.locking || known.all >= looksMax.all) return;

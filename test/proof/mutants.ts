@@ -68,7 +68,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A settle asks only whether the job is running, not whose try runs. */
   attempt: [{ file: "/src/postgres/sql/settle.ts", from: "j.worker = $13 and j.attempt = ($2", to: "0 < ($2" }],
   /** A pass writes although its token is old. */
-  fence: [{ file: "/src/postgres/session.ts", from: "if (valid.length === 0)", to: "if (false)" }],
+  fence: [{ file: "/src/postgres/session.ts", from: "begun?.valid !== true", to: "false" }],
   /** Every end of a run writes a job, and its key shows nothing. */
   followed: [
     { file: "/src/postgres/sql/resolve.ts", from: "m.continued_by is null and ", to: "" },

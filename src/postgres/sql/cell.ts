@@ -1,4 +1,4 @@
-import { statement } from "../statement.ts";
+import { keptStatement, statement } from "../statement.ts";
 
 /** No row: this stage is no cell. Locks nothing. */
 export const readCellMap = statement<{ version: number; map: unknown }>("cell-map")(
@@ -10,6 +10,11 @@ export const writeCellMap = statement<{ version: number }>("cell-map-write")(`
 insert into belfry.cell_map as m (version, map) values ($1::int, $2::jsonb)
 on conflict (one) do update set version = excluded.version, map = excluded.map where excluded.version > m.version
 returning version`);
+
+/** Locks: the advisory lock under which a map is written, shared, until the transaction ends. $1 its name. */
+export const lockMapShared = keptStatement<never>("cell-map-hold")(
+  "select pg_advisory_xact_lock_shared(hashtextextended('belfry.fence:' || $1, 0))",
+);
 
 /** How ids of this database are drawn, its cell's number as `rest`. Locks nothing. */
 export const readIdSteps = statement<{ step: number; rest: number }>("cell-ids")(

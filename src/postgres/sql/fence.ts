@@ -1,17 +1,4 @@
-import { keptStatement, statement } from "../statement.ts";
-
-/**
- * Locks: the advisory lock of the name, shared, until the transaction ends. The lock manager queues fairly, so an
- * installer waits only for transactions under way; a row lock `for share` would let them keep it out for seconds.
- */
-export const lockFenceShared = keptStatement<never>("fence-hold")(
-  "select pg_advisory_xact_lock_shared(hashtextextended('belfry.fence:' || $1, 0))",
-);
-
-/** A second statement, so that it sees a token that was installed while `fence-hold` waited. Locks nothing. */
-export const checkFence = keptStatement<{ valid: number }>("fence-check")(
-  "select 1 as valid from belfry.lock_fence where name = $1 and token = $2::bigint",
-);
+import { statement } from "../statement.ts";
 
 /** Locks: the advisory lock of the name, alone, before the row is written. */
 export const lockFence = statement<never>("fence-lock")(

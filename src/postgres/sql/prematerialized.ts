@@ -1,4 +1,4 @@
-import { statement } from "../statement.ts";
+import { keptStatement, statement } from "../statement.ts";
 
 /** Runs with what becomes of each. */
 const due = `select r.id, r.starter_id,
@@ -28,7 +28,7 @@ const decided = `moved as (
  * $1 limit. Locks: the runs in id order, SKIP LOCKED, so that one that a session holds delays no other; then their slots; then
  * their occurrences.
  */
-export const decidePrematerialized = statement<{ decided: number; withdrawn: number }>("prematerialized-decide")(`
+export const decidePrematerialized = keptStatement<{ decided: number; withdrawn: number }>("prematerialized-decide")(`
 with due as materialized (
   ${due}
   where r.prematerialized_for <= belfry.now()

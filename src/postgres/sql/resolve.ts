@@ -1,7 +1,7 @@
 import { isoText } from "../../insight/sql-query.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 import { firstEvents } from "./insert.ts";
-import { statement } from "../statement.ts";
+import { keptStatement, statement } from "../statement.ts";
 import { drawEvents, events, history, outbox } from "./record.ts";
 import { countEnds, releaseColumns, releasedMoves, releaseWith } from "./release.ts";
 import { placeOf } from "./pass-place.ts";
@@ -21,35 +21,32 @@ from (select count(*)::int as taken from taken) c
 left join (released t join posted o on o.lane = t.lane and t.state = 'QUEUED') on true
 order by t.id`;
 
-/**
- * What is open for these runs ($1, null is all): ends to count, wide joins to add up, runs to add up or to stop. A run is
- * added up when that could close or stop it, or when it has many deltas. All are a window of $3 open runs behind the place of the
- * pass before; of these, also whether a starter left its run unsealed. Locks nothing. $2 deltas that are many $4 runs added up.
- */
-export const lookAtRuns = statement<{
-  ends: boolean;
-  joins: boolean;
-  orphans: boolean;
-  sums: string[] | null;
-  stops: string[] | null;
-  behind: string;
-  next: string;
-}>("resolve-look")(`
+interface LookedAt {
+  readonly ends: boolean;
+  readonly joins: boolean;
+  readonly orphans: boolean;
+  readonly sums: string[] | null;
+  readonly stops: string[] | null;
+  readonly behind: string;
+  readonly next: string;
+}
+
+const openOf = (of: {
+  readonly runs: string;
+  readonly ends: string;
+  readonly rows: string;
+  readonly orphans: string;
+}) => `
 with place as materialized (${placeOf("resolve")}
 ), looked as materialized (
   select id, state, sealed, on_failure, stopped, starter_id, total, done, failed from belfry.run
-  where state in ('RUNNING', 'CANCELING') and ($1::bigint[] is null or id = any($1::bigint[]))
-    and ($1::bigint[] is not null or id > (select coalesce(nullif(behind, ''), '0')::bigint from place))
-  order by id limit case when $1::bigint[] is null then $3::int end
+  where state in ('RUNNING', 'CANCELING') and ${of.runs}
+  order by id ${of.rows}
 )
 select
-  exists (select from belfry.run_done where $1::bigint[] is null or run_id = any($1::bigint[])) as ends,
-  exists (select from belfry.pred_delta where $1::bigint[] is null or run_id = any($1::bigint[])) as joins,
-  $1::bigint[] is null and exists (
-    select from looked r left join belfry.job j on j.id = r.starter_id
-    where not r.sealed and r.starter_id is not null
-      and (j.id is null or (j.finished_at is not null and j.state <> 'SUCCESS'))
-  ) as orphans,
+  exists (select from belfry.run_done where ${of.ends}) as ends,
+  exists (select from belfry.pred_delta where ${of.ends}) as joins,
+  ${of.orphans} as orphans,
   (
     select array_agg(s.id) from (
       select r.id from looked r cross join lateral (
@@ -57,9 +54,9 @@ select
         from belfry.run_delta d where d.run_id = r.id
       ) d
       where d.n > 0
-        and (d.n >= $2::int or (r.sealed and r.done + d.done >= r.total + d.total)
+        and (d.n >= $1::int or (r.sealed and r.done + d.done >= r.total + d.total)
           or (r.on_failure = 'stop' and not r.stopped and r.failed + d.failed > 0))
-      order by r.id limit $4
+      order by r.id limit $2
     ) s
   ) as sums,
   (
@@ -70,7 +67,29 @@ select
       )
   ) as stops,
   behind, (select case when count(*) < $3::int then '' else max(id)::text end from looked) as next
-from place`);
+from place`;
+
+/**
+ * What is open for these runs ($4): ends to count, wide joins to add up, runs to add up or to stop. A run is added up when that
+ * could close or stop it, or when it has many deltas. $1 deltas that are many $2 runs added up $3 more than are asked for. Locks nothing.
+ */
+export const lookAtRuns = statement<LookedAt>("resolve-look")(
+  openOf({ runs: "id = any($4::bigint[])", ends: "run_id = any($4::bigint[])", rows: "", orphans: "false" }),
+);
+
+/** The same for a window of $3 open runs behind the place of the pass before, and whether a starter left its run unsealed. Each pass asks. */
+export const lookAtWindow = keptStatement<LookedAt>("resolve-look-window")(
+  openOf({
+    runs: "id > (select coalesce(nullif(behind, ''), '0')::bigint from place)",
+    ends: "true",
+    rows: "limit $3",
+    orphans: `exists (
+    select from looked r left join belfry.job j on j.id = r.starter_id
+    where not r.sealed and r.starter_id is not null
+      and (j.id is null or (j.finished_at is not null and j.state <> 'SUCCESS'))
+  )`,
+  }),
+);
 
 /**
  * Counts ends that are not counted yet, at each successor and in the run. $1 runs or null $2 limit $3 dispatch window.

@@ -184,7 +184,7 @@ select id from mine`);
  * Runs that are being canceled and have open jobs left. It reads only open runs. $1 limit $2 a kind, of which only withdrawn
  * ones are meant, or null. Locks nothing.
  */
-export const findCanceling = statement<{ id: string }>("run-canceling")(`
+export const findCanceling = keptStatement<{ id: string }>("run-canceling")(`
 select r.id from belfry.run r
 where r.state in ('RUNNING', 'CANCELING') and r.state = 'CANCELING'
   and ($2::text is null or (r.withdrawn is not null and r.kind = $2))

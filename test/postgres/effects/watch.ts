@@ -52,7 +52,7 @@ export function watchEffects(connections: Connections, seen: { readonly now: Eff
 }
 
 /** The first epoch began when the template was made, and the roll-up counts the server's transactions; how far a search looks is a matter of time. */
-const ofServer = new Set(["begin", "epoch", "roll-up-lock"]);
+const ofServer = new Set(["begin", "begin-fenced", "epoch", "roll-up-lock"]);
 const isLeftOut = (name: string): boolean => ofServer.has(name) || name.startsWith("search-");
 
 /** Of the mutants of a text: one of them may stand inside an operator, as of `<<`. */

@@ -72,7 +72,7 @@ export const sqlFaults: readonly SqlFault[] = [
     },
   ]),
   fault("any-token", "a pass may write under every fence token", [
-    { of: "fence-check", from: "token = $2::bigint", to: "token > 0 * $2::bigint" },
+    { of: "begin-fenced", from: "and token = ", to: "and token > 0 * " },
   ]),
   fault("token-lowered", "an older holder's token replaces the newer one", [
     { of: "fence-raise", from: "where excluded.token > f.token", to: "" },

@@ -1,6 +1,5 @@
 import pg from "pg";
 import type { Pool, PoolClient } from "pg";
-import { beginTransaction } from "../../../src/postgres/sql/transaction.ts";
 import { keepPlans, keptPlanSettings } from "../../../src/postgres/statement.ts";
 import type { SimProcess } from "../process.ts";
 import { Unfit } from "./faults.ts";
@@ -64,7 +63,7 @@ export class SimPool {
     const client = {
       query: (query: Query, values?: readonly unknown[]) => {
         const text = typeof query === "string" ? query : query.text;
-        if (text === beginTransaction.text) inTransaction = true;
+        if (text.startsWith("/* belfry:begin")) inTransaction = true;
         const send = inTransaction ? this.#send.bind(this) : this.#statement.bind(this);
         return send(backend, query, values).finally(() => {
           if (text === "commit" || text === "rollback") inTransaction = false;
