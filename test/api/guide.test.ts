@@ -8,8 +8,7 @@ import { operationsText } from "../../scripts/endpoints.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineGraph } from "../../src/define/define-graph.ts";
 import { defineJob } from "../../src/define/define-job.ts";
-import { registry } from "../../src/define/definition.ts";
-import { isGraph, planRun } from "../../src/run/run-graph.ts";
+import { graphPlan } from "../support/graph-plan.ts";
 import type { OperationName } from "../../src/api/api.ts";
 import { serveApi } from "../cli/harness.ts";
 import { endpoints } from "./document.ts";
@@ -52,7 +51,7 @@ test("every request of docs/api.md is answered by the server as the guide says",
   const { url, call, store, documentation } = await serveApi({}, [app]);
   const { body: job } = await call("POST", "/jobs", { kind: "hello", delay: "1h" });
   const { body: bulk } = await call("POST", "/bulk", { action: "retry", filter: { kind: "hello" } });
-  const run = await startRun(store);
+  const { runId: run } = await store.startRun(await graphPlan([app], "steps"));
   const { body: started } = await call("POST", "/jobs", { kind: "hello" });
   await store.claim([{ jobId: started.id, generation: 1, trace: "" }], { worker: "w", alone: false });
   const attempts = { "/jobs/42/attempts": `/jobs/${started.id}/attempts` };
@@ -89,13 +88,6 @@ test("every request of docs/api.md is answered by the server as the guide says",
     endpoints.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`).toSorted(),
   );
 }, 120_000);
-
-async function startRun(store: Awaited<ReturnType<typeof serveApi>>["store"]): Promise<string> {
-  const given = { key: "k", trace: "t", starterId: null, parentId: null };
-  const graph = registry([app]).jobs.get("steps");
-  if (graph === undefined || !isGraph(graph)) throw new Error("steps is a graph");
-  return (await store.startRun(await planRun(graph, null, given))).runId;
-}
 
 /** In one shell: a process of this size takes longer to start one than curl needs. */
 async function shell(lines: readonly string[], url: string): Promise<readonly { body: string; status: string }[]> {

@@ -3,8 +3,7 @@ import { defineApp } from "../../src/define/define-app.ts";
 import { defineGraph } from "../../src/define/define-graph.ts";
 import { defineFanOut, defineJob } from "../../src/compose/index.ts";
 import { insightLimits } from "../../src/insight/insight-limits.ts";
-import { isGraph, planRun } from "../../src/run/run-graph.ts";
-import { registry } from "../../src/define/definition.ts";
+import { graphPlan } from "../support/graph-plan.ts";
 import { aRun } from "../contract/store/run-fixture.ts";
 import { app, openApi, startOfTime } from "./harness.ts";
 
@@ -29,10 +28,7 @@ type Opened = Awaited<ReturnType<typeof prepared>>;
 async function prepared() {
   const opened = await openApi(apps);
   const { store } = opened;
-  const definition = registry(apps).jobs.get("report");
-  if (definition === undefined || !isGraph(definition)) throw new Error("it is a graph");
-  const first = { key: "r", trace: "t", starterId: null, parentId: null };
-  const { runId: ofGraph } = await store.startRun(await planRun(definition, null, first));
+  const { runId: ofGraph } = await store.startRun(await graphPlan(apps, "report", { key: "r" }));
   const input = { scheduledFor: at(0), timezone: "UTC", day: "2026-11-21", isCatchUp: false, missedCount: 0 };
   const { runId: ofFanOut } = await store.startRun(aRun({ kind: "quiz", key: "q", input }));
   const send = async (path: string, body: object, key?: string) => {

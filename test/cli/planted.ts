@@ -2,11 +2,10 @@ import type { Command } from "commander";
 import { z } from "zod";
 import { output } from "../../src/cli/output.ts";
 import { program } from "../../src/cli/program.ts";
-import { isGraph, planRun } from "../../src/run/run-graph.ts";
+import { graphPlan } from "../support/graph-plan.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineGraph } from "../../src/define/define-graph.ts";
 import { definitionOf } from "../../src/define/define-job.ts";
-import { registry } from "../../src/define/definition.ts";
 import { app, ping } from "../api/harness.ts";
 import { serveApi } from "./harness.ts";
 import { plantJobs } from "../support/plant-jobs.ts";
@@ -93,10 +92,7 @@ export async function planted(options: Parameters<typeof serveApi>[0] = {}) {
     `insert into belfry.run (kind, key, version, state, sealed, created_at, finished_at, trace)
      values ('gone', 'k', 1, 'FAILED', true, belfry.now(), belfry.now(), 't') returning id`,
   );
-  const graph = registry([graphs]).jobs.get("steps");
-  if (graph === undefined || !isGraph(graph)) throw new Error("steps is a graph");
-  const plan = await planRun(graph, null, { key: "k", trace: "t", starterId: null, parentId: null });
-  const { runId } = await store.startRun(plan);
+  const { runId } = await store.startRun(await graphPlan([graphs], "steps"));
   const objective = { onTime: "5m", share: 0.99 };
   const nightly = { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC", objective };
   if (options.caller === undefined) await served.call("POST", "/schedules", nightly);

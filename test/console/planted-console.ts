@@ -1,11 +1,10 @@
 import type { PoolClient } from "pg";
 import { z } from "zod";
-import { planRun, isGraph } from "../../src/run/run-graph.ts";
+import { graphPlan } from "../support/graph-plan.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineGraph } from "../../src/define/define-graph.ts";
 import { defineJob } from "../../src/define/define-job.ts";
 import { defineSchedule } from "../../src/define/define-schedule.ts";
-import { registry } from "../../src/define/definition.ts";
 import type { openApi } from "../api/harness.ts";
 import { past } from "./past.ts";
 
@@ -123,11 +122,8 @@ export async function plantConsole(opened: Opened): Promise<void> {
   await pool.query(
     `select setval(pg_get_serial_sequence('belfry.run', 'id'), 6), setval(pg_get_serial_sequence('belfry.job', 'id'), 299)`,
   );
-  const graph = registry([consoleApp]).jobs.get("settlement");
-  if (graph === undefined || !isGraph(graph)) throw new Error("settlement is a graph");
-  for (const key of ["2026-11-20", "2026-11-21"]) {
-    await store.startRun(await planRun(graph, null, { key, trace: "t", starterId: null, parentId: null }));
-  }
+  for (const key of ["2026-11-20", "2026-11-21"])
+    await store.startRun(await graphPlan([consoleApp], "settlement", { key }));
   await past(pool, "nightly-export", ["SUCCESS", "SKIPPED", "SUCCESS", "FAILED", "FAILED", "FAILED"]);
   await past(pool, "sweep", ["QUEUED"]);
   await planting(opened, async (client) => {

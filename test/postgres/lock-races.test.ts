@@ -206,11 +206,9 @@ describe("finding 11: a claim waits", () => {
 });
 
 /** Three plain jobs and one that needs a slot. */
-async function lockedAmongFour({ store }: TestDatabase): Promise<[JobId, JobId, JobId, JobId]> {
+async function lockedAmongFour({ store }: TestDatabase): Promise<readonly [JobId, JobId, JobId, JobId]> {
   await store.installSlots([{ key: "cap:one", size: 1, onRefusal: "hold", reason: "slot" }]);
-  const [a, b, c, d] = await insertMany(store, [{}, {}, {}, { slotKeys: ["cap:one"] }]);
-  if (a === undefined || b === undefined || c === undefined || d === undefined) throw new Error("four were inserted");
-  return [a, b, c, d];
+  return await insertMany(store, [{}, {}, {}, { slotKeys: ["cap:one"] }]);
 }
 
 describe("a lease and those who wait", () => {

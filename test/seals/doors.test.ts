@@ -6,7 +6,7 @@ import { definitionOf } from "../../src/define/define-job.ts";
 import { type JobInput, newJob } from "../../src/define/new-job.ts";
 import { registry } from "../../src/define/definition.ts";
 import { writeKinds } from "../../src/insight/kinds.ts";
-import { isGraph, planRun } from "../../src/run/run-graph.ts";
+import { graphPlan } from "../support/graph-plan.ts";
 import { toSettlement } from "../../src/run/settler.ts";
 import { openApi } from "../api/harness.ts";
 import { world } from "../core/world.ts";
@@ -100,11 +100,9 @@ test("a second signal is refused and says that nothing was compared, also when i
     seal: "payroll",
     tasks: (task) => void task.waitFor("approved", { payload, timeout: "1d" }),
   });
-  const { call, store } = await openApi([defineApp({ name: "payroll", jobs: [graph] })]);
-  const definition = registry([defineApp({ name: "payroll", jobs: [graph] })]).jobs.get("payday");
-  if (definition === undefined || !isGraph(definition)) throw new Error("payday is a graph");
-  const plan = await planRun(definition, null, { key: "k", trace: "t", starterId: null, parentId: null });
-  const { runId } = await store.startRun(plan);
+  const apps = [defineApp({ name: "payroll", jobs: [graph] })];
+  const { call, store } = await openApi(apps);
+  const { runId } = await store.startRun(await graphPlan(apps, "payday"));
   const signal = () => call("POST", `/runs/${runId}/signals/approved`, { payload: { card: "4111" } });
   expect(await signal()).toMatchObject({ status: 200 });
   const again = await signal();

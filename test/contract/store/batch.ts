@@ -61,22 +61,22 @@ export function batchContract(open: OpenStore): void {
       await store.pauseLane("held", aPause);
       await store.holdClosed([await messageFor(store, only(held))]);
       await advance(waitMs);
-      const { jobs } = await started(store, first as JobId);
+      const { jobs } = await started(store, first);
       expect(jobs.map(({ jobId }) => jobId)).toEqual([first, near, retried]);
-      expect((await show(store, near as JobId)).job).toMatchObject({ state: "QUEUED", generation: 1 });
-      expect((await show(store, near as JobId)).job.dueAt).toBe(await store.now());
-      expect((await show(store, far as JobId)).job).toMatchObject({ state: "PENDING", batchOf: null });
-      expect((await show(store, later as JobId)).job.batchOf).toBeNull();
+      expect((await show(store, near)).job).toMatchObject({ state: "QUEUED", generation: 1 });
+      expect((await show(store, near)).job.dueAt).toBe(await store.now());
+      expect((await show(store, far)).job).toMatchObject({ state: "PENDING", batchOf: null });
+      expect((await show(store, later)).job.batchOf).toBeNull();
     });
 
     test("one that is not out yet is, by a message of its own", async () => {
       const { store, advance } = at();
       const [far, first] = await insertMany(store, [one({ delayMs: 2 * dispatchWindowMs }), one({ delayMs: minute })]);
       await advance(2 * dispatchWindowMs + waitMs);
-      const { jobs, outbox } = await started(store, first as JobId);
+      const { jobs, outbox } = await started(store, first);
       expect(only(only(outbox).messages)).toMatchObject({ jobId: far, generation: 1 });
       expect(jobs.at(-1)).toMatchObject({ jobId: far, generation: 1, isStarted: false });
-      expect((await show(store, far as JobId)).job).toMatchObject({ state: "QUEUED", generation: 1 });
+      expect((await show(store, far)).job).toMatchObject({ state: "QUEUED", generation: 1 });
     });
 
     test("two that start in two lanes are two calls, and one without a batch key is in none", async () => {

@@ -58,14 +58,17 @@ export async function insertOne(store: Store, over: Partial<NewJob> = {}): Promi
 }
 
 /** In one call; those that need slots each by its own, because of a call that needs more than there are all begin held. */
-export async function insertMany(store: Store, jobs: readonly Partial<NewJob>[]): Promise<readonly JobId[]> {
+export async function insertMany<const T extends readonly Partial<NewJob>[]>(
+  store: Store,
+  jobs: T,
+): Promise<{ readonly [K in keyof T]: JobId }> {
   const pages = jobs.some(({ slotKeys = [] }) => slotKeys.length > 0) ? jobs.map((job) => [job]) : [jobs];
   const ids: JobId[] = [];
   for (const page of pages) {
     const { results } = await store.insert(page.map((over) => aJob(over)));
     ids.push(...results.map(({ id }) => id));
   }
-  return ids;
+  return ids as unknown as { readonly [K in keyof T]: JobId };
 }
 
 export interface Shown {

@@ -41,8 +41,8 @@ function queueing(open: OpenStore): void {
     const { store } = at();
     await store.installSlots([queueAll]);
     let runs = await running(store, ofSchedule);
-    const [first = "", second = "", third = ""] = await insertMany(store, [ofSchedule, ofSchedule, ofSchedule]);
-    expect(await claimAll(store, [third, first, second] as JobId[])).toEqual(["PENDING", "PENDING", "PENDING"]);
+    const [first, second, third] = await insertMany(store, [ofSchedule, ofSchedule, ofSchedule]);
+    expect(await claimAll(store, [third, first, second])).toEqual(["PENDING", "PENDING", "PENDING"]);
     for (const id of [first, second, third]) {
       await settleOne(store, runs);
       runs = await wakeNext(store);

@@ -125,6 +125,9 @@ function takingBack(open: OpenStore): void {
   const edits: readonly (readonly [string, (spec: ScheduleSpec) => ScheduleSpec])[] = [
     ["moves its time", (spec) => ({ ...spec, expression: { form: "cron", cron: "0 0 1 1 *" } })],
     ["switches the schedule off", (spec) => ({ ...spec, enabled: false })],
+    ["gives it another payload", (spec) => ({ ...spec, payload: { quiz: 2 } })],
+    ["gives it to another job", (spec) => ({ ...spec, job: { ...spec.job, kind: "other" } })],
+    ["reads it in another zone", (spec) => ({ ...spec, timezone: "Europe/London" })],
   ];
 
   test.each(edits)(

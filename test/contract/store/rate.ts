@@ -46,7 +46,7 @@ function spending(open: OpenStore): void {
     const ids = await insertMany(store, [rated, rated, rated, rated]);
     expect(await claimAll(store, ids.slice(0, 3))).toEqual(["RUNNING", "RUNNING", "PENDING"]);
     for (const jobId of ids.slice(0, 2)) await settleOne(store, { jobId, attempt: 1 });
-    expect(await stateNow(store, ids[3] as JobId)).toBe("PENDING");
+    expect(await stateNow(store, ids[3])).toBe("PENDING");
     await advance(windowMs);
     expect((await woken(store)).map(({ jobId }) => jobId)).toEqual([ids[2], expect.anything()]);
   });
@@ -90,7 +90,7 @@ function giving(open: OpenStore): void {
     const [next, after, none] = await woken(store);
     expect([next?.jobId, after?.jobId, none]).toEqual([held[0], held[1], undefined]);
     expect((after?.delayMs ?? 0) - (next?.delayMs ?? 0)).toBeGreaterThan(25_000);
-    expect(await stateNow(store, held[0] as JobId)).toBe("nothing");
+    expect(await stateNow(store, held[0])).toBe("nothing");
     await advance(next?.delayMs ?? 0);
     expect(await claimAll(store, held.slice(0, 2))).toEqual(["RUNNING", "nothing"]);
   });

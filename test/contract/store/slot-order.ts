@@ -50,7 +50,7 @@ function keeping(at: At): void {
     await store.installSlots([cap(1)]);
     const runs = await running(store, capped);
     const [first, ...newer] = await insertMany(store, [capped, capped, capped, capped, capped]);
-    const held = await claimOne(store, first as JobId);
+    const held = await claimOne(store, first);
     expect(held.state).toBe("PENDING");
     await settleOne(store, runs);
     expect(await claimAll(store, newer.slice(0, 3))).toEqual(["PENDING", "PENDING", "PENDING"]);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { JobId } from "../../../src/machine/job.ts";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { TestStore } from "../../support/looks.ts";
 import { FenceLost } from "../../../src/machine/fence.ts";
@@ -66,7 +65,6 @@ function taking(open: OpenStore): void {
     await store.installSlots([queueOne]);
     const late = { slotKeys: ["overlap:s"] };
     const [first, second, third] = await insertMany(store, [late, late, late]);
-    if (first === undefined || second === undefined || third === undefined) throw new Error("three jobs");
     expect((await claimOne(store, first)).state).toBe("RUNNING");
     expect(await claimOne(store, second)).toMatchObject({ state: "PENDING", reason: "slot" });
     expect(await claimOne(store, third)).toMatchObject({ state: "SKIPPED", reason: "overlap" });
@@ -96,9 +94,9 @@ function several(open: OpenStore): void {
     const second = await running(store, capped);
     await store.installSlots([cap(1)]);
     const [third, fourth] = await insertMany(store, [capped, capped]);
-    expect((await claimOne(store, third as JobId)).state).toBe("PENDING");
+    expect((await claimOne(store, third)).state).toBe("PENDING");
     await settleOne(store, second);
-    expect((await claimOne(store, fourth as JobId)).state).toBe("PENDING");
+    expect((await claimOne(store, fourth)).state).toBe("PENDING");
     await settleOne(store, held);
     expect((await wakeNext(store)).state).toBe("RUNNING");
   });

@@ -100,9 +100,8 @@ export function turnsContract(open: OpenStore): void {
       const { store, advance } = at();
       await store.installTurns([size]);
       const [id] = await insertMany(store, [of("a")]);
-      const [jobId] = await sent(store);
-      if (id === undefined || jobId === undefined) throw new Error("none was sent");
-      const held = await claimOne(store, jobId);
+      expect(await sent(store)).toEqual([id]);
+      const held = await claimOne(store, id);
       await settleOne(store, held, { to: "RETRY_WAIT", delayMs: 1_000, failures: 1, takesTurns: true });
       expect((await show(store, id)).job).toMatchObject({ state: "RETRY_WAIT", heldOn: "turn:bulk#0#a" });
       expect([await sent(store), await store.relay({ limit: 10 })]).toEqual([[], []]);
@@ -114,7 +113,6 @@ export function turnsContract(open: OpenStore): void {
       const { store, advance } = at();
       await store.installTurns([size]);
       const [lost, canceled] = await insertMany(store, [of("a"), of("a")]);
-      if (lost === undefined || canceled === undefined) throw new Error("none was made");
       await store.cancel([canceled]);
       expect((await store.retry([canceled])).ids).toEqual([canceled]);
       expect((await show(store, canceled)).job).toMatchObject({ state: "PENDING", heldOn: "turn:bulk#0#a" });
