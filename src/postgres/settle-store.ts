@@ -77,7 +77,7 @@ async function settleIn(
 }
 
 /**
- * Plain rows first; what that text left out has slots, a schedule, a run or an expiry, or another worker by now. Outcomes of
+ * Plain rows first; what that text left out has slots or a run, or another worker by now. Outcomes of
  * tasks (`inRun`) and those that go back to the queue are never plain: they go to the second text at once.
  */
 async function write(

@@ -77,7 +77,7 @@ const ended = `emptied as materialized (
 )`;
 
 /**
- * Successes of rows without slots, schedule, run or expiry. $1 ids, ascending, $2 attempts $3 worker $4 results, null when all are.
+ * Successes of rows without slots and run. $1 ids, ascending, $2 attempts $3 worker $4 results, null when all are.
  * In one pass, without a lock before: the event may be drawn first, since the newest move of a row that is RUNNING under this attempt
  * is its claim, which had committed before the worker could answer. Leases are read as they stood before the update, which clears
  * them: of a job that gets another one in between, rescue ends that.
@@ -91,7 +91,7 @@ with drawn as materialized (
   update belfry.job j set state = 'SUCCESS', event_id = (select event from drawn), finished_at = belfry.now(), lease_id = null,
     solo_required = false, result = ($4::jsonb[])[${place}], error_code = null, error_message = null
   where j.id = any($1::bigint[]) and j.state = 'RUNNING' and j.worker = $3 and j.attempt = ($2::int[])[${place}]
-    and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4
+    and num_nulls(j.slot_keys, j.run_id) = 2
   returning j.event_id, j.id, j.attempt, j.generation, j.started_at
 ), done as materialized (
   select min(event_id) as event_id, array_agg(id) as ids, array_agg(attempt) as attempts, array_agg(generation) as generations,
@@ -112,7 +112,7 @@ with drawn as materialized (
 select array_to_string(ids, ',') as ids from done`);
 
 /**
- * Writes outcomes of rows without slots, schedule, run or expiry that do not go back to their queue, any mix of them: nothing
+ * Writes outcomes of rows without slots and run that do not go back to their queue, any mix of them: nothing
  * follows from these. The lists that `settle-full` needs for the others would cost each of them a tenth.
  * Locks: jobs in id order, waiting, conditioned on RUNNING, the attempt and the worker; leases with SKIP LOCKED; then only
  * new rows.
@@ -123,7 +123,7 @@ with mine as materialized (
     select j.id, j.run_id, j.lease_id, ${place} as place
     from belfry.job j
     where j.id = any($1::bigint[]) and j.state = 'RUNNING' and j.worker = $13 and j.attempt = ($2::int[])[${place}]
-      and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4
+      and num_nulls(j.slot_keys, j.run_id) = 2
     order by j.id
     for no key update of j
   ) j
