@@ -101,8 +101,9 @@ export interface Settlement extends Decision {
   readonly attempt: number;
   /** Written only if the row is still this attempt's: a fenced attempt leaves no children. */
   readonly children: readonly NewJob[];
-  /** A hint that saves the store two reads; it does not change the outcome. */
+  /** Hints that save the store a statement; they do not change the outcome. */
   readonly inRun?: boolean;
+  readonly hasSlots?: boolean;
   /** A retry waits for its turn, however soon it is due. */
   readonly takesTurns?: boolean;
 }

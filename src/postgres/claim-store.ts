@@ -56,10 +56,7 @@ async function claim(
 ): ReturnType<Store["claim"]> {
   const waiting: Map<string, number> = newest(messages);
   if (waiting.size === 0) return { claimed: [], aftermath: noAftermath };
-  const claimAll = <R>(
-    statement: Statement<R>,
-    group: ReadonlyMap<string, number>,
-  ): Promise<R[]> =>
+  const claimAll = <R>(statement: Statement<R>, group: ReadonlyMap<string, number>): Promise<R[]> =>
     unlessLockedEach([...group.keys()], (ids) =>
       session.run(statement, [ids, ids.map((id) => group.get(id)), worker, alone, asked]),
     );

@@ -39,7 +39,11 @@ export const sqlFaults: readonly SqlFault[] = [
   ]),
   fault("any-attempt", "a settle is taken from every worker and attempt of the job", [
     { of: "settle", from: "and j.worker = $13 and j.attempt = ($2", to: "and j.attempt >= 0 * ($2" },
-    { of: "settle-success", from: "and j.worker = $3 and j.attempt = ($2", to: "and j.attempt >= 0 * ($2" },
+    {
+      of: ["settle-success", "settle-tasks"],
+      from: "and j.worker = $3 and j.attempt = ($2",
+      to: "and j.attempt >= 0 * ($2",
+    },
     { of: "settle-full", from: "j.state = 'RUNNING' and j.worker = $13", to: "j.state = 'RUNNING'" },
     { of: "settle-full", from: "and attempt = ($2", to: "and attempt >= 0 * ($2" },
   ]),
