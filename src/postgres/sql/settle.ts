@@ -128,7 +128,7 @@ const isStarted = `t.state = 'QUEUED' or (t.state = 'PENDING' and t.verdict = 'r
  * Locks: where a row has narrow successors its rows and these first, in one list in id order (waiting), since a successor may
  * have the lower id; else jobs in id order, as the index scan brings them; then as above.
  */
-export const settleTasks = keptStatement<WrittenRows>("settle-tasks")(`
+export const settleTasks = keptForAnySize<WrittenRows>("settle-tasks")(`
 with out_edges as materialized (
   select from_id, to_id, run_id, wide from belfry.edge where from_id = any($1::bigint[])
 ), locked as materialized (
