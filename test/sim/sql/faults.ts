@@ -88,8 +88,16 @@ export const sqlFaults: readonly SqlFault[] = [
     { of: "plan", from: "and s.version = p.version", to: "" },
   ]),
   fault("join-by-one", "the end of two predecessors at once counts as one", [
-    { of: ["settle-full", "resolve-ends", "resolve-joins"], from: "l.preds_open - c.n,", to: "l.preds_open - 1," },
-    { of: ["settle-full", "resolve-ends", "resolve-joins"], from: "t.preds_open - j.n", to: "t.preds_open - 1" },
+    {
+      of: ["settle-full", "settle-tasks", "resolve-ends", "resolve-joins"],
+      from: "l.preds_open - l.n,",
+      to: "l.preds_open - 1,",
+    },
+    {
+      of: ["settle-full", "settle-tasks", "resolve-ends", "resolve-joins"],
+      from: "t.preds_open - j.n",
+      to: "t.preds_open - 1",
+    },
   ]),
   fault(
     "nothing-woken",
