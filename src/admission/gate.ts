@@ -71,7 +71,7 @@ interface RefusalByRow extends ReasonWords {
 
 /**
  * Looks at joined rows and takes nothing: in `claim-full` m, the job, r, its run, and s, its schedule. A job that it refuses is
- * SKIPPED. Jobs without slots, schedule, run and expiry are claimed without it (`claim`).
+ * SKIPPED. Jobs without slots, schedule and expiry are claimed without it (`claim`), of a run that is open.
  */
 export interface StateGate extends Explainable<
   RefusalByRow & {

@@ -101,8 +101,9 @@ export interface Settlement extends Decision {
   readonly attempt: number;
   /** Written only if the row is still this attempt's: a fenced attempt leaves no children. */
   readonly children: readonly NewJob[];
-  /** A hint that saves the store two reads; it does not change the outcome. */
+  /** Hints that save the store a statement; they do not change the outcome. */
   readonly inRun?: boolean;
+  readonly hasSlots?: boolean;
   /** A retry waits for its turn, however soon it is due. */
   readonly takesTurns?: boolean;
 }
@@ -185,10 +186,7 @@ export interface Store
     options: { worker: string; alone: boolean; asked?: readonly JobId[] },
   ): Promise<{ readonly claimed: readonly Claimed[]; readonly aftermath: Aftermath }>;
   peek(ids: readonly JobId[]): Promise<readonly JobPeek[]>;
-  /**
-   * Extends leases and stores progress. @returns the attempts still held, by id and attempt: a worker may still run a lost
-   * attempt beside the newest one of the same job.
-   */
+  /** Extends leases and stores progress. @returns the attempts still held: a worker may run a lost attempt beside the newest of its job. */
   heartbeat(held: readonly AttemptProgress[], worker: string): Promise<readonly AttemptRef[]>;
   /** Extends the lease of this worker's attempt to `leaseMs` from now. @returns false when this worker has lost it. */
   extendLease(held: AttemptRef, options: { worker: string; leaseMs: number }): Promise<boolean>;

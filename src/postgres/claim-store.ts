@@ -52,25 +52,21 @@ export function claimStore(session: Session) {
 async function claim(
   session: Session,
   messages: readonly Message[],
-  options: ClaimOptions,
+  { worker, alone, asked = [] }: ClaimOptions,
 ): ReturnType<Store["claim"]> {
   const waiting: Map<string, number> = newest(messages);
   if (waiting.size === 0) return { claimed: [], aftermath: noAftermath };
-  const claimAll = <R>(
-    statement: Statement<R>,
-    group: ReadonlyMap<string, number>,
-    more: readonly unknown[] = [],
-  ): Promise<R[]> =>
+  const claimAll = <R>(statement: Statement<R>, group: ReadonlyMap<string, number>): Promise<R[]> =>
     unlessLockedEach([...group.keys()], (ids) =>
-      session.run(statement, [ids, ids.map((id) => group.get(id)), options.worker, options.alone, ...more]),
+      session.run(statement, [ids, ids.map((id) => group.get(id)), worker, alone, asked]),
     );
   const plain = (await claimAll(claimPlain, waiting)).flatMap(claimedTogether);
   for (const { jobId } of plain) waiting.delete(jobId);
-  if (waiting.size === 0) return { claimed: plain, aftermath: noAftermath };
+  if (waiting.size === 0) return { claimed: await withRuns(session, plain), aftermath: noAftermath };
   const rows: ClaimedRow[] = [];
   try {
     for (let isAgain = false; ; isAgain = true) {
-      rows.push(...(await claimAll(claimFull, waiting, [options.asked ?? []])));
+      rows.push(...(await claimAll(claimFull, waiting)));
       for (const { jobId } of rows) waiting.delete(jobId);
       // What is still there is early, claimed by another, or the first of its key.
       if (isAgain || waiting.size === 0 || (await session.run(makeSlots, [[...waiting.keys()]])).length === 0) break;
@@ -78,7 +74,7 @@ async function claim(
   } catch (error) {
     if (plain.length + rows.length === 0) throw error;
   }
-  return { claimed: [...plain, ...(await withRuns(session, rows))], aftermath: aftermathOf(rows.map(followed)) };
+  return { claimed: await withRuns(session, [...plain, ...rows]), aftermath: aftermathOf(rows.map(followed)) };
 }
 
 /**
@@ -115,7 +111,7 @@ const followed = (row: ClaimedRow) => ({
   run_id: isFinal(row.state) ? row.runId : null,
 });
 
-function claimedTogether({ numbers, kinds, keys, payloads, traces, now }: PlainClaims): Claimed[] {
+function claimedTogether({ numbers, kinds, keys, payloads, traces, now }: PlainClaims): ClaimedRow[] {
   if (numbers === null) return [];
   return numbers.split(",").map((row, n) => {
     const [id = "", ...more] = row.split(" ");
@@ -143,6 +139,7 @@ function claimedTogether({ numbers, kinds, keys, payloads, traces, now }: PlainC
       latenessMs: Math.max(0, now - dueAt),
       isCatchUp: false,
       missedCount: 0,
+      runId: more[7] ?? null,
     };
   });
 }

@@ -8,7 +8,7 @@ import { insertInto } from "./enqueue-store.ts";
 import { codeOf, isDataError } from "./failure.ts";
 import { aftermathOf, byId, movedOf } from "./outbox.ts";
 import type { Session } from "./session.ts";
-import { settleFull, settlePlain, settleSuccess, type SettledRow } from "./sql/settle.ts";
+import * as sql from "./sql/settle.ts";
 import { columns, execute, type Statement } from "./statement.ts";
 
 type SettleOptions = Parameters<Store["settle"]>[1] & Pick<Session, "dispatchWindowMs">;
@@ -24,7 +24,7 @@ const plainSettled = {
   freed: null,
   own: true,
   run_id: null,
-} as const satisfies Omit<SettledRow, "id">;
+} as const satisfies Omit<sql.SettledRow, "id">;
 
 export function settleStore(session: Session) {
   return {
@@ -77,34 +77,55 @@ async function settleIn(
 }
 
 /**
- * Plain rows first; what that text left out has slots, a schedule, a run or an expiry, or another worker by now. Outcomes of
- * tasks (`inRun`) and those that go back to the queue are never plain: they go to the second text at once.
+ * Plain rows and successes of tasks (`inRun`) first; what those texts left out has slots or a run, or another worker by now. Other
+ * outcomes of tasks and those that go back to the queue are never plain: they go to the last text at once.
  */
 async function write(
   run: Session["run"],
   settlements: readonly Settlement[],
   options: SettleOptions,
-): Promise<readonly SettledRow[]> {
-  const plain = settlements.filter((each) => each.inRun !== true && stateOf(each, options) !== "QUEUED");
-  const [done] = plain.length === 0 ? [] : await run(...plainWrite(plain, options));
-  const written = new Set<string>(done?.ids?.split(","));
-  const rows = [...written].map((id) => ({ ...plainSettled, id }));
+): Promise<readonly sql.SettledRow[]> {
+  const plain = settlements.filter(
+    (each) => each.inRun !== true && !each.hasSlots && stateOf(each, options) !== "QUEUED",
+  );
+  const tasks = settlements.filter((each) => each.inRun === true && !each.hasSlots && each.to === "SUCCESS");
+  const rows = [
+    ...(plain.length === 0 ? [] : await run(...plainWrite(plain, options))),
+    ...(tasks.length === 0 ? [] : await run(sql.settleTasks, tasksWrite(tasks, options))),
+  ].flatMap(writtenRows);
+  const written = new Set<string>(rows.map(({ id }) => id));
   const left = settlements.filter((each) => !written.has(each.jobId));
   return left.length === 0 ? rows : [...rows, ...(await writeFull(run, left, options))];
 }
 
 const writeFull: typeof write = (run, settlements, options) =>
-  run(settleFull, [...settleColumns(settlements, options), options.dispatchWindowMs, runLimits.releasedRowsMax]);
+  run(sql.settleFull, [...settleColumns(settlements, options), options.dispatchWindowMs, runLimits.releasedRowsMax]);
 
 /** A mixed group is one statement: two would be two commits. */
 function plainWrite(
   settlements: readonly Settlement[],
   options: SettleOptions,
-): [Statement<{ ids: string | null }>, unknown[]] {
-  if (settlements.some((each) => each.to !== "SUCCESS")) return [settlePlain, settleColumns(settlements, options)];
-  const rows = inIdOrder(settlements);
-  return [settleSuccess, [...columns(rows, "jobId", "attempt"), options.worker, nullable(rows, resultOf)]];
+): [Statement<sql.WrittenRows>, unknown[]] {
+  if (settlements.some((each) => each.to !== "SUCCESS")) return [sql.settlePlain, settleColumns(settlements, options)];
+  return [sql.settleSuccess, successColumns(settlements, options)];
 }
+
+function successColumns(settlements: readonly Settlement[], { worker }: SettleOptions): unknown[] {
+  const rows = inIdOrder(settlements);
+  return [...columns(rows, "jobId", "attempt"), worker, nullable(rows, resultOf)];
+}
+
+const tasksWrite = (tasks: readonly Settlement[], options: SettleOptions): unknown[] => [
+  ...successColumns(tasks, options),
+  options.dispatchWindowMs,
+  runLimits.releasedRowsMax,
+];
+
+/** Each run stands in one row, since it is brought forward once. */
+const writtenRows = ({ ids, runs = [], released }: sql.WrittenRows): readonly sql.SettledRow[] => [
+  ...(ids?.split(",") ?? []).map((id, n) => ({ ...plainSettled, id, run_id: runs[n] ?? null })),
+  ...(released ?? []),
+];
 
 const inIdOrder = (settlements: readonly Settlement[]): readonly Settlement[] =>
   settlements.toSorted((a, b) => byId(a.jobId, b.jobId));
@@ -162,7 +183,7 @@ function resultOf({ result }: Settlement): string | null {
 /** How JSON writes NUL and half a surrogate pair. */
 const uncleanText = /\\u(?:0000|d[89a-f])/;
 
-function settled(rows: readonly SettledRow[], ofChildren?: Aftermath): Settled {
+function settled(rows: readonly sql.SettledRow[], ofChildren?: Aftermath): Settled {
   const own = { ...aftermathOf(rows), leftToRelay: [...new Set(rows.filter(isLeft).map((row) => row.lane))] };
   return {
     settled: rows.filter((row) => row.own).map((row) => row.id as JobId),
@@ -172,7 +193,7 @@ function settled(rows: readonly SettledRow[], ofChildren?: Aftermath): Settled {
 }
 
 /** A successor that may start but was beyond the statement's limit. */
-const isLeft = (row: SettledRow): boolean => !row.own && row.state === "PENDING";
+const isLeft = (row: sql.SettledRow): boolean => !row.own && row.state === "PENDING";
 
 /**
  * One bad row must not block its group: each is settled by itself. A row whose data Postgres refuses is FAILED

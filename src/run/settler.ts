@@ -31,7 +31,7 @@ export interface Settler {
 
 export type EndedAttempt = Pick<
   Claimed,
-  "jobId" | "attempt" | "kind" | "failures" | "interruptions" | "maxAttempts" | "trace" | "run"
+  "jobId" | "attempt" | "kind" | "failures" | "interruptions" | "maxAttempts" | "trace" | "run" | "slotKeys"
 >;
 
 export interface SettleOptions {
@@ -106,6 +106,7 @@ export function toSettlement(
     attempt: job.attempt,
     children,
     inRun: job.run !== undefined,
+    hasSlots: job.slotKeys.length > 0,
     takesTurns: definition?.turns != null,
   };
 }

@@ -91,7 +91,7 @@ test("claim and success lock by id, also where a bitmap scan of rows that lie in
   await db.pool.query("analyze belfry.job");
   const ids = Array.from({ length: 500 }, (_, n) => 20 * n + 1);
   const scansOf = async (by: Pick<typeof db.pool, "query">): Promise<readonly (readonly string[])[]> => [
-    await jobScans(by, claimPlain.text, [ids, ids, "worker-1", false]),
+    await jobScans(by, claimPlain.text, [ids, ids, "worker-1", false, []]),
     await jobScans(by, settleSuccess.text, [ids, ids, "worker-1", null]),
   ];
   const byIndex = ["Index Scan", "Index Scan", "Index Scan"];

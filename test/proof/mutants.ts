@@ -199,7 +199,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   counters: [
     {
       file: "/src/postgres/sql/release.ts",
-      from: "belfry.join_verdict(l.join_rule, l.preds_open - c.n,",
+      from: "belfry.join_verdict(l.join_rule, l.preds_open - l.n,",
       to: "belfry.join_verdict(l.join_rule, 0,",
     },
   ],

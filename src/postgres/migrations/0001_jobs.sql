@@ -190,9 +190,9 @@ create function belfry.judge_move(was belfry.job_state, becomes belfry.job_state
   old_generation int, new_generation int, old_event bigint, new_event bigint, run_id bigint, end_counted boolean)
   returns text language plpgsql immutable as $$
 begin
-  -- A claim, or a success of a single job: one condition, as each costs as much as the call.
-  if run_id is null and new_generation = old_generation and new_event > old_event and (was = 'QUEUED' and becomes = 'RUNNING'
-    and new_attempt = old_attempt + 1 or was = 'RUNNING' and becomes = 'SUCCESS' and new_attempt = old_attempt) then return null;
+  -- A claim, or a success that is counted: one condition, as each costs as much as the call.
+  if new_generation = old_generation and new_event > old_event and (was = 'QUEUED' and becomes = 'RUNNING' and new_attempt = old_attempt + 1
+    or was = 'RUNNING' and becomes = 'SUCCESS' and new_attempt = old_attempt and (run_id is null or end_counted)) then return null;
   end if;
   if new_generation < old_generation then
     return format('generation may not go down (%s -> %s)', old_generation, new_generation);

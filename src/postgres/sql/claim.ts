@@ -1,4 +1,5 @@
 import { conditionPassed } from "../../admission/condition.ts";
+import { isInOpenRun } from "../../admission/run-end.ts";
 import { cancelCaller, cancelVerdicts, stateVerdict } from "../../admission/gates.ts";
 import { allotSlots, slotRefusals, takeSlots } from "../../admission/slots.ts";
 import { reasons } from "../../machine/reasons.ts";
@@ -19,7 +20,7 @@ export const claimedColumns = `j.id as "jobId", j.state, j.kind, j.key, j.payloa
 
 /** All claimed rows in one, in the order of the ids: a row for each would cost the client half as much as the claim. */
 export interface PlainClaims {
-  /** Of each: id, generation, attempt, failures, interruptions, attempts at most, lease and due time in ms. Null: nothing was claimed. */
+  /** Of each: id, generation, attempt, failures, interruptions, attempts at most, lease and due time in ms, its run. Null: nothing was claimed. */
   readonly numbers: string | null;
   readonly kinds: readonly string[];
   readonly keys: readonly (string | null)[];
@@ -36,8 +37,8 @@ const leased = `leased as (
 )`;
 
 /**
- * Due QUEUED rows without slots, schedule, run or expiry -> RUNNING under a lease. $1 ids, ascending, $2 generations $3 worker
- * $4 solo. In one pass, without a lock before: the event may be drawn first, since what made a row QUEUED under this generation had
+ * Due QUEUED rows without slots, schedule or expiry -> RUNNING under a lease, of a run that is open. $1 ids, ascending, $2 generations
+ * $3 worker $4 solo $5 whose condition has passed. In one pass, without a lock before: the event may be drawn first, since what made a row QUEUED under this generation had
  * committed before its message was sent. `units`: a lease id for each lane and lease length, which no statement changes;
  * it is read only once a row is of another than the first.
  * Locks: jobs in id order, as the index scan brings them (see `keptPlanSettings`), and it waits (2 s at most): SKIP LOCKED would leave a
@@ -57,10 +58,11 @@ with units as materialized (
       else (select leases from units)[array_position((select names from units), j.lane || ' ' || j.lease_ms)] end,
     started_at = belfry.now(), progress = null
   where j.id = any($1::bigint[]) and j.state = 'QUEUED' and (not j.solo_required or $4::boolean)
-    and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4
-    and j.generation = ($2::int[])[width_bucket(j.id, $1::bigint[])] and j.due_at <= belfry.now()
+    and num_nulls(j.slot_keys, j.schedule_id, j.expires_at) = 3
+    and j.generation = ($2::int[])[width_bucket(j.id, $1::bigint[])] and j.due_at <= belfry.now() and ${conditionPassed("$5")}
+    and ${isInOpenRun}
   returning j.event_id, j.id, j.kind, j.key, j.payload, j.generation, j.attempt, j.failures, j.interruptions, j.max_attempts,
-    j.lane, j.lease_ms, j.lease_id, j.trace, j.due_at
+    j.lane, j.lease_ms, j.lease_id, j.trace, j.due_at, j.run_id
 ), leased as (
   insert into belfry.lease (id, worker, lane, ms, until, solo, job_ids) overriding system value
   select lease_id, $3, lane, lease_ms, ${leaseEnd("lease_ms")}, $4::boolean, array_agg(id)
@@ -71,7 +73,7 @@ with units as materialized (
   from moved having count(*) > 0
 )
 select string_agg(concat_ws(' ', id, generation, attempt, failures, interruptions, max_attempts, lease_ms,
-    (date_part('epoch', due_at) * 1e6)::bigint / 1000), ',') as numbers,
+    (date_part('epoch', due_at) * 1e6)::bigint / 1000, run_id), ',') as numbers,
   json_agg(kind) as kinds, json_agg(key) as keys, json_agg(payload) as payloads, json_agg(trace) as traces,
   belfry.ms(belfry.now()) as now
 from moved`);

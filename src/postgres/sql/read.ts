@@ -1,7 +1,7 @@
 import type { JobId, JobView } from "../../machine/job.ts";
 import { jobColumns } from "../../machine/job-columns.ts";
 import type { InRun } from "../../machine/run.ts";
-import { statement } from "../statement.ts";
+import { keptStatement, statement } from "../statement.ts";
 
 /** Locks nothing. */
 export const readJob = statement<JobView>("job")(`select ${jobColumns} from belfry.job j where j.id = $1::bigint`);
@@ -12,7 +12,7 @@ select ${jobColumns} from belfry.job j
 where belfry.key_hash(j.kind, j.key) = belfry.key_hash($1, $2) and j.key is not null and j.kind = $1 and j.key = $2`);
 
 /** What these jobs know about their runs, with the outputs of predecessors that ended. Locks nothing. */
-export const readInRuns = statement<InRun & { readonly jobId: JobId }>("in-runs")(`
+export const readInRuns = keptStatement<InRun & { readonly jobId: JobId }>("in-runs")(`
 select j.id as "jobId", j.run_id as "runId", r.kind, r.key, r.version, r.input, j.task, j.payload, j.condition_row as row, j.signaled_at is not null as "isSignaled",
   coalesce(o.outputs, '{}') as outputs
 from belfry.job j join belfry.run r on r.id = j.run_id

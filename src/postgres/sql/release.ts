@@ -29,7 +29,8 @@ export const releaseColumns =
 
 /**
  * What `counted` (to_id, wide, n, ok, bad) does to successors that `locked` holds: those that may start and are due are
- * QUEUED, `rows` at most where it is given, those that never may are SKIPPED. `released` answers them all.
+ * QUEUED, `rows` at most where it is given, those that never may are SKIPPED. `released` answers them all. A full join behind
+ * a fence: the planner expects one row that is blocked, and would compare each with every other.
  */
 export const releaseWith = ({
   windowMs,
@@ -38,16 +39,18 @@ export const releaseWith = ({
   windowMs: string;
   rows?: string;
 }): string => `judged as materialized (
-  select l.id, c.n, c.ok, c.bad, v.verdict, v.due_at,
+  select l.id, l.n, l.ok, l.bad, v.verdict, v.due_at,
     v.verdict = 'ready' and v.due_at <= belfry.now() + belfry.span(${windowMs}::float8)
       ${rows === undefined ? "" : `and row_number() over (partition by v.verdict order by l.id) <= ${rows}`} as starts,
     case v.verdict when 'upstream' then 2 when 'not taken' then 3 else 1 end as kind
-  from counted c join locked l on l.id = c.to_id
+  from (
+    select l.id, state, ${releaseColumns}, wide, n, ok, bad from counted c full join locked l on l.id = c.to_id offset 0
+  ) l
   cross join lateral (
-    select belfry.join_verdict(l.join_rule, l.preds_open - c.n, l.preds_ok + c.ok - ${beforeEnough("l")}, l.preds_bad + c.bad) as verdict,
+    select belfry.join_verdict(l.join_rule, l.preds_open - l.n, l.preds_ok + l.ok - ${beforeEnough("l")}, l.preds_bad + l.bad) as verdict,
       ${releasedDue("l")} as due_at
   ) v
-  where not c.wide and l.state = 'PENDING' and l.blocked
+  where not l.wide and l.state = 'PENDING' and l.blocked
 ), release_ids as materialized (
   select array_agg(belfry.next_event()) as ids from generate_series(1, (select max(kind) from judged)::int)
 ), released as (

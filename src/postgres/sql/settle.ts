@@ -1,5 +1,5 @@
 import { keptForAnySize, keptStatement, statement } from "../statement.ts";
-import { drawEvents, events, historyWithDetail, outbox } from "./record.ts";
+import { drawEvents, events, history, historyWithDetail, outbox } from "./record.ts";
 import type { HookRow } from "./rescue.ts";
 import { countEnds, releaseColumns, releasedMoves, releaseWith } from "./release.ts";
 
@@ -16,6 +16,13 @@ export interface SettledRow {
   readonly own: boolean;
   /** Set for a job of a run that ended. */
   readonly run_id: string | null;
+}
+
+/** One row for all that were written; of tasks also their runs, and the successors that they released. */
+export interface WrittenRows {
+  readonly ids: string | null;
+  readonly runs?: readonly string[];
+  readonly released?: readonly SettledRow[] | null;
 }
 
 /**
@@ -76,23 +83,14 @@ const ended = `emptied as materialized (
   delete from belfry.lease where id = any(array(select id from emptied))
 )`;
 
-/**
- * Successes of rows without slots, schedule, run or expiry. $1 ids, ascending, $2 attempts $3 worker $4 results, null when all are.
- * In one pass, without a lock before: the event may be drawn first, since the newest move of a row that is RUNNING under this attempt
- * is its claim, which had committed before the worker could answer. Leases are read as they stood before the update, which clears
- * them: of a job that gets another one in between, rescue ends that.
- * Locks: jobs in id order, as the index scan brings them (see `keptPlanSettings`), waiting, conditioned on RUNNING, the attempt and the
- * worker; leases with SKIP LOCKED; then only new rows.
- */
-export const settleSuccess = keptForAnySize<{ ids: string | null }>("settle-success")(`
-with drawn as materialized (
+/** What a success leaves: of the rows that `isOf` means, all in `done`. */
+const succeed = (isOf: string): string => `drawn as materialized (
   select belfry.next_event() as event
 ), moved as (
   update belfry.job j set state = 'SUCCESS', event_id = (select event from drawn), finished_at = belfry.now(), lease_id = null,
-    solo_required = false, result = ($4::jsonb[])[${place}], error_code = null, error_message = null
-  where j.id = any($1::bigint[]) and j.state = 'RUNNING' and j.worker = $3 and j.attempt = ($2::int[])[${place}]
-    and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4
-  returning j.event_id, j.id, j.attempt, j.generation, j.started_at
+    solo_required = false, end_counted = j.run_id is not null, result = ($4::jsonb[])[${place}], error_code = null, error_message = null
+  where j.id = any($1::bigint[]) and j.state = 'RUNNING' and j.worker = $3 and j.attempt = ($2::int[])[${place}] and ${isOf}
+  returning j.event_id, j.id, j.attempt, j.generation, j.started_at, j.run_id
 ), done as materialized (
   select min(event_id) as event_id, array_agg(id) as ids, array_agg(attempt) as attempts, array_agg(generation) as generations,
     array_agg(started_at) as started_at
@@ -105,25 +103,67 @@ with drawn as materialized (
   for update of l skip locked
 ), ended as (
   delete from belfry.lease where id = any(array(select id from emptied))
-), recorded as (
+), succeeded as (
   insert into belfry.event (id, at, from_state, to_state, worker, job_ids, attempts, generations, started_at)
   select event_id, belfry.now(), 'RUNNING', 'SUCCESS', $3, ids, attempts, generations, started_at from done
-)
-select array_to_string(ids, ',') as ids from done`);
+)`;
 
 /**
- * Writes outcomes of rows without slots, schedule, run or expiry that do not go back to their queue, any mix of them: nothing
+ * Successes of rows without slots and run. $1 ids, ascending, $2 attempts $3 worker $4 results, null when all are.
+ * In one pass, without a lock before: the event may be drawn first, since the newest move of a row that is RUNNING under this attempt
+ * is its claim, which had committed before the worker could answer. Leases are read as they stood before the update, which clears
+ * them: of a job that gets another one in between, rescue ends that.
+ * Locks: jobs in id order, as the index scan brings them (see `keptPlanSettings`), waiting, conditioned on RUNNING, the attempt and the
+ * worker; leases with SKIP LOCKED; then only new rows.
+ */
+export const settleSuccess = keptForAnySize<WrittenRows>("settle-success")(`
+with ${succeed("num_nulls(j.slot_keys, j.run_id) = 2")}
+select array_to_string(ids, ',') as ids from done`);
+
+const isStarted = `t.state = 'QUEUED' or (t.state = 'PENDING' and t.verdict = 'ready' and t.due_at <= belfry.now() + belfry.span(`;
+
+/**
+ * Successes of rows of runs without slots. $1-$4 as above $5 dispatch window $6 successors that may be QUEUED. They are counted as
+ * `settle-full` counts them, and the event is drawn first as above.
+ * Locks: where a row has narrow successors its rows and these first, in one list in id order (waiting), since a successor may
+ * have the lower id; else jobs in id order, as the index scan brings them; then as above.
+ */
+export const settleTasks = keptForAnySize<WrittenRows>("settle-tasks")(`
+with out_edges as materialized (
+  select from_id, to_id, run_id, wide from belfry.edge where from_id = any($1::bigint[])
+), locked as materialized (
+  select id, state, ${releaseColumns} from belfry.job
+  where id = any(array(
+    select to_id from out_edges where not wide
+    union select id from unnest($1::bigint[]) as id where exists (select from out_edges where not wide)
+  ))
+  order by id
+  for no key update
+), ${succeed("j.run_id is not null and j.slot_keys is null and (select count(*) from locked) >= 0")}, ends as materialized (
+  select m.id, m.run_id, 'SUCCESS' as state, 1 as ok, 0 as bad, r.state as run_state from moved m join belfry.run r on r.id = m.run_id
+), ${countEnds}, ${releaseWith({ windowMs: "$5", rows: "$6::int" })}, moves as (${releasedMoves}
+), ${events}, ${history}, ${outbox}
+select array_to_string(ids, ',') as ids, array(select distinct run_id from moved) as runs, (
+  select json_agg(r order by r.id) from (
+    select t.id::text, t.state, t.generation, t.lane, t.trace, belfry.ms_until(t.due_at) as delay_ms, o.id::text as batch, false as own
+    from released t left join posted o on o.lane = t.lane and t.state = 'QUEUED' where ${isStarted}$5::float8))
+  ) r
+) as released
+from done`);
+
+/**
+ * Writes outcomes of rows without slots and run that do not go back to their queue, any mix of them: nothing
  * follows from these. The lists that `settle-full` needs for the others would cost each of them a tenth.
  * Locks: jobs in id order, waiting, conditioned on RUNNING, the attempt and the worker; leases with SKIP LOCKED; then only
  * new rows.
  */
-export const settlePlain = keptForAnySize<{ ids: string | null }>("settle")(`
+export const settlePlain = keptForAnySize<WrittenRows>("settle")(`
 with mine as materialized (
   select ${chosen} from (
     select j.id, j.run_id, j.lease_id, ${place} as place
     from belfry.job j
     where j.id = any($1::bigint[]) and j.state = 'RUNNING' and j.worker = $13 and j.attempt = ($2::int[])[${place}]
-      and num_nulls(j.slot_keys, j.schedule_id, j.run_id, j.expires_at) = 4
+      and num_nulls(j.slot_keys, j.run_id) = 2
     order by j.id
     for no key update of j
   ) j
@@ -178,7 +218,7 @@ from moved m left join posted o on o.lane = m.lane and m.state = 'QUEUED'
 union all
 select t.id, t.state, t.generation, t.lane, t.trace, belfry.ms_until(t.due_at), o.id, null, false, null
 from released t left join posted o on o.lane = t.lane and t.state = 'QUEUED'
-where t.state = 'QUEUED' or (t.state = 'PENDING' and t.verdict = 'ready' and t.due_at <= belfry.now() + belfry.span($15::float8))
+where ${isStarted}$15::float8))
 order by 1`);
 
 /** The rows just moved, for a hook in the same transaction; a task's payload is its run's input. Locks nothing: they are locked. */

@@ -129,10 +129,13 @@ export async function running(store: Store, over: Partial<NewJob> = {}, options:
 }
 
 /** A success of this try; `over` makes it any other outcome. */
-export function settlementOf(held: { jobId: JobId; attempt: number }, over: Partial<Settlement> = {}): Settlement {
+type Held = Pick<Claimed, "jobId" | "attempt"> & Partial<Pick<Claimed, "run">>;
+
+export function settlementOf(held: Held, over: Partial<Settlement> = {}): Settlement {
   return {
     jobId: held.jobId,
     attempt: held.attempt,
+    inRun: held.run !== undefined,
     to: "SUCCESS",
     reason: null,
     delayMs: 0,
@@ -148,7 +151,7 @@ export function settlementOf(held: { jobId: JobId; attempt: number }, over: Part
 
 export const settleOptions = { worker: "worker-1" } as const;
 
-export async function settleOne(store: Store, held: { jobId: JobId; attempt: number }, over: Partial<Settlement> = {}) {
+export async function settleOne(store: Store, held: Held, over: Partial<Settlement> = {}) {
   return await store.settle([settlementOf(held, over)], settleOptions);
 }
 

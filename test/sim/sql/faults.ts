@@ -39,7 +39,11 @@ export const sqlFaults: readonly SqlFault[] = [
   ]),
   fault("any-attempt", "a settle is taken from every worker and attempt of the job", [
     { of: "settle", from: "and j.worker = $13 and j.attempt = ($2", to: "and j.attempt >= 0 * ($2" },
-    { of: "settle-success", from: "and j.worker = $3 and j.attempt = ($2", to: "and j.attempt >= 0 * ($2" },
+    {
+      of: ["settle-success", "settle-tasks"],
+      from: "and j.worker = $3 and j.attempt = ($2",
+      to: "and j.attempt >= 0 * ($2",
+    },
     { of: "settle-full", from: "j.state = 'RUNNING' and j.worker = $13", to: "j.state = 'RUNNING'" },
     { of: "settle-full", from: "and attempt = ($2", to: "and attempt >= 0 * ($2" },
   ]),
@@ -84,8 +88,16 @@ export const sqlFaults: readonly SqlFault[] = [
     { of: "plan", from: "and s.version = p.version", to: "" },
   ]),
   fault("join-by-one", "the end of two predecessors at once counts as one", [
-    { of: ["settle-full", "resolve-ends", "resolve-joins"], from: "l.preds_open - c.n,", to: "l.preds_open - 1," },
-    { of: ["settle-full", "resolve-ends", "resolve-joins"], from: "t.preds_open - j.n", to: "t.preds_open - 1" },
+    {
+      of: ["settle-full", "settle-tasks", "resolve-ends", "resolve-joins"],
+      from: "l.preds_open - l.n,",
+      to: "l.preds_open - 1,",
+    },
+    {
+      of: ["settle-full", "settle-tasks", "resolve-ends", "resolve-joins"],
+      from: "t.preds_open - j.n",
+      to: "t.preds_open - 1",
+    },
   ]),
   fault(
     "nothing-woken",
