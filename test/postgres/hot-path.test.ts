@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Claimed } from "../../src/machine/store.ts";
 import { aJob, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { claimPlain } from "../../src/postgres/sql/claim.ts";
-import { settleSuccess } from "../../src/postgres/sql/settle.ts";
+import { settleSuccess, settleTasks } from "../../src/postgres/sql/settle.ts";
 import { until } from "../local/until.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { messagesOf } from "./race.ts";
@@ -93,9 +93,9 @@ test("claim and success lock by id, also where a bitmap scan of rows that lie in
   const scansOf = async (by: Pick<typeof db.pool, "query">): Promise<readonly (readonly string[])[]> => [
     await jobScans(by, claimPlain.text, [ids, ids, "worker-1", false, []]),
     await jobScans(by, settleSuccess.text, [ids, ids, "worker-1", null]),
+    await jobScans(by, settleTasks.text, [ids, ids, "worker-1", null, 0, 1]),
   ];
-  const byIndex = ["Index Scan", "Index Scan", "Index Scan"];
-  expect(await scansOf(db.connections.main)).toEqual([byIndex, byIndex]);
+  expect(new Set((await scansOf(db.connections.main)).flat())).toEqual(new Set(["Index Scan"]));
   expect((await scansOf(db.pool)).flat()).toContain("Bitmap Heap Scan");
 });
 
