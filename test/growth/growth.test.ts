@@ -68,7 +68,7 @@ test("a stream reads what is new, however many events are kept", async () => {
     onTestFinished(() => world.close());
     let { cursor } = await readEvents(world.insight, null, 10);
     // Other tests' open transactions are looked for too: a poll between two looks without any counts.
-    for (let n = 0, quiet = 0; quiet < 5 && n < 2_000; n += 1) {
+    for (let n = 0, quiet = 0; quiet < 5 && n < 20_000; n += 1) {
       ({ cursor } = await readEvents(world.insight, cursor, 10));
       quiet = /~(\d+):\1:/.test(cursor) ? quiet + 1 : 0;
     }
