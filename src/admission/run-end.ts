@@ -16,6 +16,9 @@ export const runEndGate = {
   },
 } as const satisfies StateGate;
 
-/** Whether job j has no run, or one in which it may start: open, and no schedule may take it back. */
-export const isInOpenRun = `(j.run_id is null or exists (
-  select from belfry.run r where r.id = j.run_id and r.state = 'RUNNING' and not r.stopped and r.prematerialized_by is null))`;
+/**
+ * Whether job j has no run, or one in which it may start: open, and no schedule may take it back. A scalar, since an `exists` is
+ * planned as a hash of all open runs.
+ */
+export const isInOpenRun = `(j.run_id is null or (
+  select r.state = 'RUNNING' and not r.stopped and r.prematerialized_by is null from belfry.run r where r.id = j.run_id))`;

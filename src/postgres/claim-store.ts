@@ -56,17 +56,17 @@ async function claim(
 ): ReturnType<Store["claim"]> {
   const waiting: Map<string, number> = newest(messages);
   if (waiting.size === 0) return { claimed: [], aftermath: noAftermath };
-  const claimAll = <R>(statement: Statement<R>, group: ReadonlyMap<string, number>): Promise<R[]> =>
-    unlessLockedEach([...group.keys()], (ids) =>
-      session.run(statement, [ids, ids.map((id) => group.get(id)), worker, alone, asked]),
+  const claimAll = <R>(statement: Statement<R>): Promise<R[]> =>
+    unlessLockedEach(waiting, (ids) =>
+      session.run(statement, [ids, ids.map((id) => waiting.get(id)), worker, alone, asked]),
     );
-  const plain = (await claimAll(claimPlain, waiting)).flatMap(claimedTogether);
+  const plain = (await claimAll(claimPlain)).flatMap(claimedTogether);
   for (const { jobId } of plain) waiting.delete(jobId);
   if (waiting.size === 0) return { claimed: await withRuns(session, plain), aftermath: noAftermath };
   const rows: ClaimedRow[] = [];
   try {
     for (let isAgain = false; ; isAgain = true) {
-      rows.push(...(await claimAll(claimFull, waiting)));
+      rows.push(...(await claimAll(claimFull)));
       for (const { jobId } of rows) waiting.delete(jobId);
       // What is still there is early, claimed by another, or the first of its key.
       if (isAgain || waiting.size === 0 || (await session.run(makeSlots, [[...waiting.keys()]])).length === 0) break;
@@ -79,20 +79,24 @@ async function claim(
 
 /**
  * A row that another session keeps locked (a person's open transaction) delays its batch but does not block it: each row is
- * then claimed by itself. Locked rows are left out, and so is everything after the second one.
+ * then claimed by itself. Locked rows are left out, also of what waits for the next text, and so is everything after the second one.
  */
 async function unlessLockedEach<R>(
-  ids: readonly string[],
+  waiting: Map<string, number>,
   claimOf: (ids: readonly string[]) => Promise<R[]>,
 ): Promise<R[]> {
+  const ids = [...waiting.keys()];
   const together = await unlessLocked(claimOf(ids));
   if (together !== null) return together;
   const rows: R[] = [];
   let locked = 0;
-  for (const id of ids.length > 1 ? ids : []) {
-    const row = await unlessLocked(claimOf([id])).catch(() => null);
+  for (const id of ids) {
+    const row = ids.length === 1 ? null : await unlessLocked(claimOf([id])).catch(() => null);
     rows.push(...(row ?? []));
-    if (row === null) locked += 1;
+    if (row === null) {
+      waiting.delete(id);
+      locked += 1;
+    }
     if (locked >= workerLimits.lockedClaimsMax) break;
   }
   return rows;

@@ -42,7 +42,7 @@ export function settleStore(session: Session) {
   } satisfies Partial<Store>;
 }
 
-/** A plain group without children and hook is one statement. */
+/** Without children and hook each text is a transaction of its own. */
 async function settleGroup(
   session: Session,
   settlements: readonly Settlement[],
@@ -77,8 +77,8 @@ async function settleIn(
 }
 
 /**
- * Plain rows and successes of tasks (`inRun`) first; what those texts left out has slots or a run, or another worker by now. Other
- * outcomes of tasks and those that go back to the queue are never plain: they go to the last text at once.
+ * Plain rows first, then the others: successes of tasks (`inRun`) by themselves where there is nothing else, because what the first of
+ * two texts had written would be lost when the second one fails. What is left then has slots or a run, or another worker by now.
  */
 async function write(
   run: Session["run"],
@@ -88,10 +88,12 @@ async function write(
   const plain = settlements.filter(
     (each) => each.inRun !== true && !each.hasSlots && stateOf(each, options) !== "QUEUED",
   );
-  const tasks = settlements.filter((each) => each.inRun === true && !each.hasSlots && each.to === "SUCCESS");
+  const isPlain = new Set(plain);
+  const tasks = settlements.filter((each) => !isPlain.has(each));
+  const areTasks = tasks.every((each) => each.inRun === true && !each.hasSlots && each.to === "SUCCESS");
   const rows = [
     ...(plain.length === 0 ? [] : await run(...plainWrite(plain, options))),
-    ...(tasks.length === 0 ? [] : await run(sql.settleTasks, tasksWrite(tasks, options))),
+    ...(tasks.length > 0 && areTasks ? await run(sql.settleTasks, tasksWrite(tasks, options)) : []),
   ].flatMap(writtenRows);
   const written = new Set<string>(rows.map(({ id }) => id));
   const left = settlements.filter((each) => !written.has(each.jobId));
@@ -101,7 +103,7 @@ async function write(
 const writeFull: typeof write = (run, settlements, options) =>
   run(sql.settleFull, [...settleColumns(settlements, options), options.dispatchWindowMs, runLimits.releasedRowsMax]);
 
-/** A mixed group is one statement: two would be two commits. */
+/** A mix of outcomes is one statement: two would be two commits. */
 function plainWrite(
   settlements: readonly Settlement[],
   options: SettleOptions,

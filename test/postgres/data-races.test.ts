@@ -1,6 +1,7 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { aJob, minute, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
+import { aRun, aTask, failed } from "../contract/store/run-fixture.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { deadlocks, messagesOf, shuffled, untilWaiting } from "./race.ts";
 import { specOf } from "./tour.ts";
@@ -128,4 +129,20 @@ describe("finding 17: occurrences", () => {
     const ledger = (await store.occurrences("a")).map((row) => row.outcome);
     expect(ledger).toEqual(claimed.length === 1 ? ["FIRED"] : []);
   });
+});
+
+test("a task's success is not written without the failure beside it, and the second settle hands on what follows", async () => {
+  const tasks = [aTask("good"), aTask("bad"), aTask("next", [0])];
+  const { runId, aftermath } = await db.store.startRun(aRun({ tasks }));
+  const { claimed } = await db.store.claim(messagesOf(aftermath.outbox), { worker: "worker-1", alone: false });
+  const ended = claimed.map((job, n) => ({ ...settlementOf(job, n === 0 ? {} : failed), inRun: true }));
+  const holder = await db.pool.connect();
+  onTestFinished(() => holder.release());
+  await holder.query("begin");
+  await holder.query("select from belfry.job where id = $1::bigint for update", [claimed[1]?.jobId]);
+  await expect(db.store.settle(ended, settleOptions)).rejects.toThrow("lock timeout");
+  await holder.query("rollback");
+  const again = await db.store.settle(ended, settleOptions);
+  expect(again.settled).toHaveLength(2);
+  expect(again.aftermath).toMatchObject({ outbox: [{ messages: [{}] }], runs: [runId] });
 });

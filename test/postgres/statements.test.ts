@@ -100,7 +100,7 @@ async function keptPlans({ connections }: TestDatabase): Promise<readonly string
 
 const readable = ({ name, buffers, scanned }: Plan): string => `${name}: ${buffers} pages, scanned ${scanned.join()}`;
 
-/** 60,000 jobs in every state with their history: most of them later, held or finished. */
+/** 60,000 jobs in every state with their history, most of them later, held or finished; and 10,000 open runs of two jobs each. */
 async function burst(pool: Pool): Promise<void> {
   await pool.query(`
     insert into belfry.job (kind, payload, lane, state, event_id, hold, held_on, due_at, generation, attempt, max_attempts,
@@ -115,6 +115,15 @@ async function burst(pool: Pool): Promise<void> {
     from generate_series(1, 10000) n
     cross join (values ('PENDING', false), ('PENDING', true), ('QUEUED', false), ('RUNNING', false), ('SUCCESS', false),
       ('FAILED', false)) s (state, held);
+    with runs as (
+      insert into belfry.run (kind, key, version, state, sealed, stopped, total, created_at)
+      select 'burst', n::text, 1, case when n % 5000 = 0 then 'CANCELING' else 'RUNNING' end::belfry.run_state, true, n % 500 = 1, 2, belfry.now()
+      from generate_series(1, 10000) n returning id
+    )
+    insert into belfry.job (kind, payload, lane, state, event_id, due_at, generation, attempt, max_attempts, lease_ms, retention_ms,
+      trace, created_at, run_id, task)
+    select 'burst', '{}', 'default', 'PENDING', 0, belfry.now() + interval '1 day', 1, 0, 4, 20000, 2592000000, 't', belfry.now(), id, t
+    from runs cross join (values ('a'), ('b')) tasks (t);
     with leases as (
       insert into belfry.lease (worker, lane, ms, until, job_ids)
       select 'w', 'default', 20000, belfry.now() + interval '1 hour', array_agg(id)

@@ -98,7 +98,7 @@ with lacking as materialized (
 select distinct id from lacking`);
 
 /**
- * As `claim`, for rows with slots, a schedule, a run or an expiry: also decides by the gates of `src/admission`; the occurrence
+ * As `claim`, for rows with slots, a schedule or an expiry, and for those of runs that it left: also decides by the gates of `src/admission`; the occurrence
  * follows. A prematerialized job is paused with its schedule until its run is released. Where a slot is not made yet nothing is
  * decided: the rows stay QUEUED for `slots-make` and a second claim.
  *

@@ -25,14 +25,16 @@ const decided = `moved as (
 /**
  * Prematerialized runs whose nominal time has come: released, or, when their schedule is paused, withdrawn with the
  * occurrence SKIPPED `paused`. A run whose starter was canceled before its last page is withdrawn too: no job continues it.
- * $1 limit. Locks: the runs in id order, SKIP LOCKED, so that one that a session holds delays no other; then their slots; then
- * their occurrences.
+ * $1 limit, of the earliest. Locks: the runs in id order, SKIP LOCKED, so that one that a session holds delays no other; then their
+ * slots; then their occurrences.
  */
 export const decidePrematerialized = keptStatement<{ decided: number; withdrawn: number }>("prematerialized-decide")(`
 with due as materialized (
   ${due}
-  where r.prematerialized_for <= belfry.now()
-  order by r.id limit $1
+  where r.id = any(array(
+    select id from belfry.run where prematerialized_for <= belfry.now() order by prematerialized_for limit $1
+  )) and r.prematerialized_for <= belfry.now()
+  order by r.id
   for no key update of r skip locked
 ), ${decided}
 select count(*)::int as decided, count(withdrawn)::int as withdrawn from moved`);

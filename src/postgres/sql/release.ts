@@ -1,4 +1,4 @@
-/** How the end of a run's job reaches its successors: shared by `settle-full`, `resolve-ends` and `resolve-joins`. */
+/** How the end of a run's job reaches its successors: shared by `settle-tasks`, `settle-full`, `resolve-ends` and `resolve-joins`. */
 
 /** `ends`: id, run_id, state, ok, bad, run_state of jobs that ended; `out_edges`: what they lead to. Locks only new rows. */
 export const countEnds = `counted as materialized (

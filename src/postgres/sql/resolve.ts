@@ -62,8 +62,9 @@ select
   (
     select array_agg(r.id) from looked r
     where r.state = 'RUNNING' and r.stopped
-      and exists (
-        select from belfry.job j where j.run_id = r.id and (j.finished_at is not null)::int = 0 and j.state <> 'RUNNING'
+      and (
+        select true from belfry.job j
+        where j.run_id = r.id and (j.finished_at is not null)::int = 0 and j.state <> 'RUNNING' limit 1
       )
   ) as stops,
   behind, (select case when count(*) < $3::int then '' else max(id)::text end from looked) as next

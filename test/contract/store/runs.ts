@@ -107,6 +107,20 @@ function ending(open: OpenStore): void {
     expect(await store.run(bench.runId)).toMatchObject({ state: "FAILED", ok: 1, failed: 1, skipped: 2 });
   });
 
+  test("under `stop` a task whose message is out when its run stops is SKIPPED by its claim", async () => {
+    const { store } = at();
+    const bench = await workbench(store, { tasks: [aTask("bad"), aTask("sent")], onFailure: "stop" });
+    const [bad, unread] = [await bench.claim("bad"), await bench.states()];
+    expect(unread).toEqual({ bad: "RUNNING", sent: "QUEUED" });
+    if (bad === null) throw new Error("the task was claimed");
+    await settleOne(store, bad, failed);
+    await store.resolve({ runs: [bench.runId], limit: 1 });
+    expect(await store.run(bench.runId)).toMatchObject({ state: "RUNNING", stopped: true });
+    expect(await bench.states()).toMatchObject({ sent: "QUEUED" });
+    await bench.claim("sent");
+    expect(await bench.states()).toMatchObject({ sent: "SKIPPED" });
+  });
+
   const sized = (count: number) => Array.from({ length: count }, (_, n) => aTask(`t${n}`));
   test.each([
     { tolerate: 0, total: 5, bad: 1, state: "FAILED" },

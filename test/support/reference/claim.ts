@@ -12,7 +12,8 @@ import { idOf, type Tables } from "./tables.ts";
 import { pauseAt } from "../../../src/machine/pause.ts";
 
 /**
- * Due QUEUED rows under the generation of their message: run, hold or skip. The earliest due comes first to a slot.
+ * Due QUEUED rows under the generation of their message: run, hold or skip. The earliest due comes first to a slot. Those without slots,
+ * schedule and expiry have leases of their own.
  */
 export function claim(
   t: Tables,
@@ -28,7 +29,8 @@ export function claim(
     .toSorted(inTurn);
   const leases = new Map<string, number>();
   const leaseOf = (row: JobRow): number => {
-    const key = JSON.stringify([row.lane, row.leaseMs]);
+    const isPlain = row.slotKeys.length === 0 && row.scheduleId === null && row.expiresAt === null;
+    const key = JSON.stringify([row.lane, row.leaseMs, isPlain]);
     const known = leases.get(key) ?? newLease(t, row, { ...options, leaseMs: row.leaseMs });
     leases.set(key, known);
     return known;
