@@ -42,6 +42,7 @@ create table belfry.run (
 -- Leads with the key, which people search without its kind.
 create unique index run_key on belfry.run (key, kind);
 create index run_open on belfry.run (id) where state in ('RUNNING', 'CANCELING');
+create index run_canceling on belfry.run (id) where state = 'CANCELING';
 -- Fan-outs whose pages are being written: a starter that ended otherwise is found along it.
 create index run_unsealed on belfry.run (id) where not sealed and finished_at is null;
 -- Leads with the retention, as job_finished: pruning reads only what it deletes.

@@ -181,12 +181,12 @@ with mine as materialized (
 select id from mine`);
 
 /**
- * Runs that are being canceled and have open jobs left. It reads only open runs. $1 limit $2 a kind, of which only withdrawn
+ * Runs that are being canceled and have open jobs left. $1 limit $2 a kind, of which only withdrawn
  * ones are meant, or null. A scalar looks for the jobs: an `exists` is planned as a join with all open ones. Locks nothing.
  */
 export const findCanceling = keptStatement<{ id: string }>("run-canceling")(`
 select r.id from belfry.run r
-where r.state in ('RUNNING', 'CANCELING') and r.state = 'CANCELING'
+where r.state = 'CANCELING'
   and ($2::text is null or (r.withdrawn is not null and r.kind = $2))
   and (select true from belfry.job j where j.run_id = r.id and (j.finished_at is not null)::int = 0 limit 1)
 order by r.id limit $1`);
