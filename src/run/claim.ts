@@ -1,4 +1,5 @@
 import { reasons } from "../machine/reasons.ts";
+import { chunksOf } from "../machine/chunks.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { evaluateConditions } from "./conditions.ts";
@@ -228,8 +229,7 @@ export async function sendAgain(
   items: readonly { item: Arrived; delayMs: number }[],
 ): Promise<string[]> {
   const giveBack: string[] = [];
-  for (let from = 0; from < items.length; from += contractLimits.sendBatchMax) {
-    const page = items.slice(from, from + contractLimits.sendBatchMax);
+  for (const page of chunksOf(items, contractLimits.sendBatchMax)) {
     try {
       const { failed } = await scope.ports.queue.send(
         scope.options.lane,

@@ -1,4 +1,5 @@
 import { batchRuleOf, callBatch } from "../define/batch.ts";
+import { chunksOf } from "../machine/chunks.ts";
 import type { BatchOf, Json } from "../machine/job.ts";
 import { noAftermath } from "../machine/outbox.ts";
 import type { Claimed } from "../machine/store.ts";
@@ -59,9 +60,6 @@ const ruleOf = ({ registry }: WorkerScope, kind: string): Pick<BatchOf, "max" | 
   const { max = 1, waitMs = 0 } = batchRuleOf(registry.jobs.get(kind)) ?? {};
   return { max, waitMs };
 };
-
-const chunksOf = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
 /** One call, under one timeout and one signal; then each job is settled by its own end. */
 async function runTogether(

@@ -99,7 +99,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A call has more jobs than its kind allows. */
   "batch-max": [
     { file: "/src/postgres/sql/batch.ts", from: "(most - count(*) % most) % most as places", to: "1000 as places" },
-    { file: "/src/run/run-batches.ts", from: "all.slice(at * size, (at + 1) * size)", to: "(at === 0 ? all : [])" },
+    { file: "/src/run/run-batches.ts", from: "chunksOf(jobs", to: "((all) => [all])(jobs" },
   ],
   /** A job takes along what waits under another key. */
   "batch-key": [
