@@ -52,7 +52,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "",
     },
     { file: "/src/run/requeue.ts", from: "for (const lane of lanesOf(registry)) {", to: "for (const lane of []) {" },
-    { file: "/src/run/worker.ts", from: "await resendOpen(ports, { lane: options.lane, rounds: 1 });", to: "" },
+    { file: "/src/run/worker.ts", from: "await resendOpen(ports, { lane, rounds: 1 });", to: "" },
   ],
   /** A sender never says that it is still at work. */
   kept: [
