@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { migrate } from "../postgres/migrate.ts";
 import type { AppDefinition } from "../define/definition.ts";
+import { madeOnce } from "../machine/made-once.ts";
 
 export interface TestDatabase {
   readonly url: string;
@@ -31,8 +32,7 @@ export async function testDatabase(apps: readonly AppDefinition[], server: strin
     .update(JSON.stringify([admin, folders]))
     .digest("hex")
     .slice(0, 12);
-  const template = templates.get(key) ?? makeTemplate(admin, key, apps);
-  templates.set(key, template);
+  const template = madeOnce(templates, key, () => makeTemplate(admin, key, apps));
   made += 1;
   const name = `belfry_test_${process.pid}_${made}`;
   await runOnce(admin, `create database ${name} template ${await template}`);
