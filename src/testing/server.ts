@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Client } from "pg";
+import { onConnection } from "../postgres/access.ts";
 import { migrate } from "../postgres/migrate.ts";
 import type { AppDefinition } from "../define/definition.ts";
 import { madeOnce } from "../machine/made-once.ts";
@@ -88,13 +88,5 @@ export const databaseOf = (url: string, database: string): string => {
 };
 
 /** One statement on a connection of its own. */
-export async function runOnce(url: string, text: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  client.on("error", () => {});
-  await client.connect();
-  try {
-    await client.query(text);
-  } finally {
-    await client.end();
-  }
-}
+export const runOnce = (url: string, text: string): Promise<void> =>
+  onConnection({ url }, async (client) => void (await client.query(text)), "belfry testing");
