@@ -1,5 +1,5 @@
 import { Signer } from "@aws-sdk/rds-signer";
-import { readSecret } from "./secrets.ts";
+import { readSecret, type SecretPlaces } from "./secrets.ts";
 import { objectIn } from "./signed-fetch.ts";
 
 /**
@@ -9,14 +9,9 @@ import { objectIn } from "./signed-fetch.ts";
 export type DatabaseAuth =
   { readonly kind: "password" } | { readonly kind: "iam" } | { readonly kind: "secret"; readonly arn: string };
 
-export interface PasswordOptions {
+export interface PasswordOptions extends Omit<SecretPlaces, "ssmEndpoint"> {
   readonly auth: DatabaseAuth;
   readonly databaseUrl: string;
-  readonly region: string;
-  /** Where Secrets Manager answers; null is the service of the region. */
-  readonly secretsEndpoint: string | null;
-  /** Whether the process calls AWS's services by the names that answer over IPv6 too. Default false. */
-  readonly isDualStack?: boolean;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { SealBroken, type SealedBy, type Seals } from "../machine/seal.ts";
+import { madeOnce } from "../machine/made-once.ts";
 import type { Clock } from "../machine/ports.ts";
 import { aesOpen, aesSeal } from "./aes.ts";
 import { type DataKey, type KeyService, keyService, type SealSettings } from "./data-key.ts";
@@ -19,11 +20,7 @@ interface Current {
  */
 export function openSeals(settings: SealSettings, clock: Pick<Clock, "elapsedMs">): Seals {
   const services = new Map<string, KeyService>();
-  const serviceOf = (name: string): KeyService => {
-    const known = services.get(name) ?? keyService(name, settings);
-    services.set(name, known);
-    return known;
-  };
+  const serviceOf = (name: string): KeyService => madeOnce(services, name, () => keyService(name, settings));
   const current = new Map<string, Current>();
   const opened = new Map<string, Promise<Uint8Array | null>>();
   const currentKey = (name: string): Promise<DataKey> => {

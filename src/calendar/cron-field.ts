@@ -3,9 +3,8 @@ export interface Field {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** Names in the order of the values; the first is the value `firstName`. */
+  /** Names in the order of the values, from `min` on. */
   readonly names: readonly string[];
-  readonly firstName: number;
   /** A value above `max` that is read as `min` (7 is Sunday in five-field cron); null when there is none. */
   readonly alias: number | null;
 }
@@ -23,7 +22,6 @@ const define = (
   min,
   max,
   names,
-  firstName: min,
   alias,
 });
 
@@ -117,7 +115,7 @@ function span(field: Field, low: number, high: number): readonly number[] {
 /** A number or a name; an alias stays as it is, so that `5-7` is a rising range. */
 export function parseValue(field: Field, item: string, text: string): number {
   const name = field.names.indexOf(text.toUpperCase());
-  if (name >= 0) return field.firstName + name;
+  if (name >= 0) return field.min + name;
   const highest = field.alias ?? field.max;
   if (!/^\d{1,4}$/.test(text)) refuse(field, item, explainValue(field, text, highest));
   const value = Number(text);

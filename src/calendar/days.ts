@@ -1,8 +1,8 @@
 /** On which days a schedule may fire, by the calendars of its rule. A day is a count of days since 1970-01-01; it knows no zone. */
 import { contractLimits } from "../machine/contract-limits.ts";
+import { madeOnce } from "../machine/made-once.ts";
 import { type CalendarDays, type CalendarRule, scheduleLimits, weekdayNames } from "../machine/schedule.ts";
 import { dayMs } from "../machine/units.ts";
-import { madeOnce } from "./zone.ts";
 
 export type Day = number;
 
@@ -26,7 +26,7 @@ const compiled = new Map<string, DayRule>();
 
 /** Cached: a tick reads the same calendars every minute. */
 export const dayRule = (rule: CalendarRule): DayRule =>
-  madeOnce(compiled, scheduleLimits.timetablesMax, JSON.stringify(rule), () => compile(rule));
+  madeOnce(compiled, JSON.stringify(rule), () => compile(rule), scheduleLimits.timetablesMax);
 
 export const dayOf = (date: string): Day => Date.parse(`${date.slice(0, 10)}T00:00Z`) / dayMs;
 export const dateOf = (day: Day): string => new Date(day * dayMs).toISOString().slice(0, 10);

@@ -6,8 +6,9 @@ import { calendarTimes } from "./excluded.ts";
 import { changeMsMax, type CronTimes, cronTimes, type NominalTime, resolveDst } from "./fires.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { Instant } from "../machine/job.ts";
+import { madeOnce } from "../machine/made-once.ts";
 import { effectiveAt, scheduleLimits, type ScheduleSpec } from "../machine/schedule.ts";
-import { madeOnce, openZone, tzVersion, type Zone } from "./zone.ts";
+import { openZone, tzVersion, type Zone } from "./zone.ts";
 
 /** The part of a spec that says when. `[startAt, endAt)`: a time at `startAt` counts, one at `endAt` does not. */
 export type FirePattern = Pick<
@@ -194,9 +195,10 @@ const parsed = new Map<string, CronRule>();
 
 /** Cached: a tick reads the same expressions every minute. */
 function checkedCron(text: string): CronRule {
-  return madeOnce(parsed, scheduleLimits.timetablesMax, text, () => {
+  const make = (): CronRule => {
     const result = parseCron(text);
     if (!result.ok) throw new RangeError(result.problem);
     return result.cron;
-  });
+  };
+  return madeOnce(parsed, text, make, scheduleLimits.timetablesMax);
 }

@@ -1,5 +1,6 @@
 import type { Instant } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
+import { madeOnce } from "../machine/made-once.ts";
 import { editDistance } from "./edit-distance.ts";
 import { scheduleLimits } from "../machine/schedule.ts";
 
@@ -46,26 +47,14 @@ const opened = new Map<string, Zone>();
 
 /** @throws RangeError with `zoneProblem`'s text. Zones are kept: there are only some hundred names. */
 export function openZone(name: string): Zone {
-  const known = opened.get(name);
-  if (known !== undefined) return known;
-  const problem = zoneProblem(name);
-  if (problem !== null) throw new RangeError(problem);
-  const zone = name === "UTC" ? utc : chunkedZone(name);
-  opened.set(name, zone);
-  return zone;
+  return madeOnce(opened, name, () => {
+    const problem = zoneProblem(name);
+    if (problem !== null) throw new RangeError(problem);
+    return name === "UTC" ? utc : chunkedZone(name);
+  });
 }
 
 const utc: Zone = { name: "UTC", offsetAt: () => 0, transitions: () => [] };
-
-/** What was made for a key before, or else what `make` makes. A full cache is emptied, so it stays bounded. */
-export function madeOnce<K, V extends object>(cache: Map<K, V>, max: number, key: K, make: () => V): V {
-  const known = cache.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  if (cache.size >= max) cache.clear();
-  cache.set(key, made);
-  return made;
-}
 
 /** A part of a zone's offsets. 2^33 ms are 99 days. */
 interface Chunk {
@@ -85,7 +74,7 @@ function chunkedZone(name: string): Zone {
   const ask = asker(name);
   const chunks = new Map<number, Chunk>();
   const chunk = (index: number): Chunk =>
-    madeOnce(chunks, scheduleLimits.zoneChunksMax, index, () => sample(ask, index * chunkMs));
+    madeOnce(chunks, index, () => sample(ask, index * chunkMs), scheduleLimits.zoneChunksMax);
   return {
     name,
     offsetAt(instant) {

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import type { JobDefinition } from "../define/definition.ts";
 import { KeyConflict } from "../define/errors.ts";
 import { type Client, prepare } from "../run/enqueue.ts";
+import { chunksOf } from "../machine/chunks.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { NewJob } from "../machine/job.ts";
 import type { Seals } from "../machine/seal.ts";
@@ -144,7 +145,9 @@ async function enqueueAll(routing: Routing, places: readonly Place[], asked: Ask
     const map = await mapOf(routing);
     const parts = Map.groupBy(open, (place) => cellFor(routing, map, place, asked));
     // One statement each: what is refused was not written in part.
-    const pages = [...parts].flatMap(([cell, of]) => pagesOf(of).map((page) => ({ cell, page })));
+    const pages = [...parts].flatMap(([cell, of]) =>
+      chunksOf(of, contractLimits.insertRowsMax).map((page) => ({ cell, page })),
+    );
     const again = await Promise.all(
       pages.map(async ({ cell, page }) => {
         try {
@@ -239,11 +242,6 @@ async function foundBefore(
   });
   return new Map((await Promise.all(found)).flat());
 }
-
-const pagesOf = (places: readonly Place[]): readonly (readonly Place[])[] =>
-  Array.from({ length: Math.ceil(places.length / contractLimits.insertRowsMax) }, (_, page) =>
-    places.slice(page * contractLimits.insertRowsMax, (page + 1) * contractLimits.insertRowsMax),
-  );
 
 function fitting(map: CellMap, cells: Routing["stores"]): CellMap {
   const missing = Object.keys(map.cells).filter((name) => !cells.has(name));

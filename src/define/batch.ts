@@ -1,12 +1,11 @@
 import type { Duration } from "../calendar/duration.ts";
 import type { Batched, BatchRule, Json } from "../machine/job.ts";
-import { contractLimits } from "../machine/contract-limits.ts";
 import type { BatchBody, BatchContext, BatchJob } from "./context.ts";
 import type { JobBody, JobDefinition } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
 import { checkedKeyOf } from "./new-job.ts";
 import type { ProblemList } from "./problem.ts";
-import { readCount, readDuration } from "./setting.ts";
+import { contractRange, readCount, readDuration } from "./setting.ts";
 
 /** Index up to 100 documents of a tenant by one call, 2 seconds after the first at the latest: `{ max: 100, wait: "2s", key: (doc) => doc.tenant }`. */
 export interface Batching<P> {
@@ -46,11 +45,10 @@ export function withRule(given: Given, body: JobBody, problems: ProblemList): Jo
   if (other !== undefined) problems.add(`batch.${other}`, "(a value)", "is not known", `use ${fields.join(", ")}`);
   if (key !== undefined && typeof key !== "function")
     problems.add("batch.key", key, "must be a function of the payload", "write (payload) => payload.tenant");
-  const { batchMax, batchDefault, batchWaitMsMax, batchWaitMsDefault } = contractLimits;
   const rule: BatchRule = {
     key: typeof key === "function" ? (payload) => key(payload) as string : () => "all",
-    max: readCount(problems, "batch.max", max, { min: 2, max: batchMax, fallback: batchDefault }),
-    waitMs: readDuration(problems, "batch.wait", wait, { min: 0, max: batchWaitMsMax, fallback: batchWaitMsDefault }),
+    max: readCount(problems, "batch.max", max, { ...contractRange("batch"), min: 2 }),
+    waitMs: readDuration(problems, "batch.wait", wait, { ...contractRange("batchWaitMs"), min: 0 }),
   };
   return { ...body, rule };
 }

@@ -3,7 +3,7 @@ import type { CircuitRule } from "../machine/circuit-store.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { minuteMs } from "../machine/units.ts";
 import type { ProblemList } from "./problem.ts";
-import { readCount, readDuration, readOptions } from "./setting.ts";
+import { contractRange, readCount, readDuration, readOptions } from "./setting.ts";
 
 /**
  * Half of the calls of a minute fail with 503: `{ on: ["HTTP_503"] }`. Then jobs wait on hold, which uses no attempt, and after `pause`
@@ -47,21 +47,9 @@ export function circuitFrom(id: string, given: CircuitOptions | undefined, probl
     pattern: on === "*" ? "^.+$" : patternOf(on, problems),
     alike: on === "*",
     share: Number(share),
-    overMs: readDuration(problems, "circuit.over", over, {
-      min: contractLimits.circuitOverMsMin,
-      max: contractLimits.circuitOverMsMax,
-      fallback: minuteMs,
-    }),
-    minimum: readCount(problems, "circuit.minimum", minimum, {
-      min: 1,
-      max: contractLimits.circuitMinimumMax,
-      fallback: contractLimits.circuitMinimumDefault,
-    }),
-    pauseMs: readDuration(problems, "circuit.pause", pause, {
-      min: contractLimits.circuitPauseMsMin,
-      max: contractLimits.circuitPauseMsMax,
-      fallback: contractLimits.circuitPauseMsDefault,
-    }),
+    overMs: readDuration(problems, "circuit.over", over, { ...contractRange("circuitOverMs"), fallback: minuteMs }),
+    minimum: readCount(problems, "circuit.minimum", minimum, contractRange("circuitMinimum")),
+    pauseMs: readDuration(problems, "circuit.pause", pause, contractRange("circuitPauseMs")),
   };
 }
 

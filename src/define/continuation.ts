@@ -7,7 +7,7 @@ import { type Continuation, continuationKey, type RunEnd, runEndChoices, type Ru
 import type { ProblemList } from "./problem.ts";
 import type { Tx } from "../machine/transaction.ts";
 import { sealOf } from "./sealed-by.ts";
-import { readChoice } from "./setting.ts";
+import { present, readChoice } from "./setting.ts";
 
 /** How a run ended. */
 export interface RunSummary extends RunResult {
@@ -56,10 +56,9 @@ export function continuationFrom<N, From>(
   if (next !== null && thenPayload === undefined && next.schema !== null)
     problems.add("thenPayload", thenPayload, `is what "${next.id}" takes as its payload`, "make it from the summary");
   const retry = { maxAttempts: contractLimits.starterAttemptsDefault, cap: "1m" } as const;
-  const limits = { ...(lane === undefined ? {} : { lane }), ...(retention === undefined ? {} : { retention }) };
   const writer: JobDefinition = {
     ...definitionFrom(
-      { ...limits, ...sealOf({ id, seal }), retry, id: `${id}.then` },
+      { ...present({ lane, retention }), ...sealOf({ id, seal }), retry, id: `${id}.then` },
       {
         is: "handler",
         async run(payload, ctx) {

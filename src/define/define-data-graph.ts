@@ -1,26 +1,18 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Context, Job } from "./context.ts";
-import { graphEndFrom, graphSettings, type OfInput, starterOf } from "./define-graph.ts";
-import {
-  definitionFrom,
-  jobWith,
-  type NoPayload,
-  type PayloadIn,
-  type PayloadOut,
-  type TaskLimits,
-} from "./define-job.ts";
+import { graphFrom, type OfInput } from "./define-graph.ts";
+import type { NoPayload, PayloadIn, PayloadOut, TaskLimits } from "./define-job.ts";
 import type { ThenOptions } from "./continuation.ts";
 import type { DataGraphBody, JobDefinition, TaskBody, TaskDefinition } from "./definition.ts";
 import { InvalidPayload, PermanentError } from "./errors.ts";
 import { checkGraph, type GraphTask, readJoin } from "./graph-shape.ts";
-import { outputOf } from "./graph-task.ts";
+import { outputOf, taskFrom } from "./graph-task.ts";
 import type { Json } from "../machine/job.ts";
 import type { JoinRule } from "../machine/join.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import type { InRun, FailurePolicy } from "../machine/run.ts";
 import { describe, ProblemList } from "./problem.ts";
 import { checkedJson, checkPayload } from "./payload.ts";
-import { sealOf } from "./sealed-by.ts";
 
 /** One task of a graph that comes as data, for example from a JSON file. */
 export interface DataTask<P = void> {
@@ -73,20 +65,15 @@ export function defineDataGraph<
   P extends StandardSchemaV1 = NoPayload,
   N = void,
 >(options: DataGraphOptions<S, P, N>): DataGraphJob<PayloadIn<S>> {
-  const problems = new ProblemList(`graph "${options.id}"`);
-  const { version, onFailure } = graphSettings(problems, options);
-  const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
-  const task = taskOf(options, { id: options.id, check, seal: options.seal });
-  // The schema has given the input its type.
-  const tasksOf = (input: unknown): unknown => options.graph(input);
-  const { ends, makes } = graphEndFrom(problems, options, check);
-  const body: DataGraphBody = { is: "dataGraph", version, onFailure, ends, task, tasksOf };
-  const base = starterOf(options, body);
-  const job = jobWith<PayloadIn<S>>(base, problems, { makes: [task, ...makes] });
+  const { base, body, job } = graphFrom(options, (_, graph) => {
+    const task = taskOfData(options, graph);
+    // The schema has given the input its type.
+    return { own: { is: "dataGraph", task, tasksOf: (input) => options.graph(input) }, made: [task] };
+  });
   return Object.assign(job, {
     checkTasks: async (input: PayloadIn<S>) => {
       const payload = checkedJson(options.id, input);
-      const checked = await check(payload);
+      const checked = await base.check(payload);
       if (!checked.ok) throw new InvalidPayload(options.id, checked.issues);
       const tasks = await tasksOfRun({ ...base, body }, payload);
       return { tasks: tasks.length };
@@ -94,27 +81,19 @@ export function defineDataGraph<
   });
 }
 
-function taskOf<S extends StandardSchemaV1, P extends StandardSchemaV1, N>(
+function taskOfData<S extends StandardSchemaV1, P extends StandardSchemaV1, N>(
   options: DataGraphOptions<S, P, N>,
   graph: TaskBody["graph"],
 ): TaskDefinition {
   type Given = DataTaskInputs<PayloadOut<S>, PayloadOut<P>>;
   // These are the run's own, or are read above; of the rest a definition reads the limits alone.
   const { key: _key, onSettled: _settled, when, taskPayload, ...limits } = options;
-  const body: TaskBody = {
-    is: "task",
-    graph,
+  const definition = taskFrom(graph, "task", limits, {
     given: (run, input, payload) => ({ task: run.task ?? "", payload, input, outputs: outputsOf(run) }),
     when: when === undefined ? null : (given) => when.call(options, given as Given),
     run: async (given, context) => await options.run(given as Given, context),
-    wait: null,
-    each: null,
-  };
-  return {
-    ...definitionFrom({ ...limits, ...sealOf(graph), id: `${options.id}.task` }, body),
-    body,
-    check: (payload) => checkPayload(taskPayload, payload),
-  };
+  });
+  return { ...definition, check: (payload) => checkPayload(taskPayload, payload) };
 }
 
 function outputsOf(run: InRun): Readonly<Record<string, Json>> {

@@ -7,7 +7,7 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import { isMomentPayload, type Moment, readMoment } from "./moment.ts";
 import { ProblemList } from "./problem.ts";
 import type { Query } from "./query.ts";
-import { readDuration, readShare } from "./setting.ts";
+import { contractRange, present, readDuration, readShare } from "./setting.ts";
 
 /** What a run of jobs from rows makes of those that fail. */
 export interface RunEndOptions {
@@ -56,11 +56,8 @@ export interface FanOutOptions<R, I, N = void> extends StarterLimits, RunEndOpti
 /** Defines one job per row. Its job opens a run and writes its targets page by page; the last page seals it. */
 export function defineFanOut<R, I, N = void>(options: FanOutOptions<R, I, N>): Job<void> {
   const problems = new ProblemList(`fan-out "${options.id}"`);
-  const materializeBeforeMs = readDuration(problems, "materializeBefore", options.materializeBefore, {
-    min: 0,
-    max: contractLimits.materializeBeforeMsMax,
-    fallback: 0,
-  });
+  const early = { ...contractRange("materializeBeforeMs"), min: 0, fallback: 0 };
+  const materializeBeforeMs = readDuration(problems, "materializeBefore", options.materializeBefore, early);
   const each = definitionOf(options.each, `fan-out "${options.id}": each`);
   const { ends, makes } = rowsEndFrom(problems, options);
   const { stillWanted } = options;
@@ -94,7 +91,5 @@ export const starterLimits = {
   retry: { maxAttempts: contractLimits.starterAttemptsDefault, cap: "1m" },
 } as const satisfies StarterLimits;
 
-export function limitsOf({ lane, timeout, retry, retention, lease }: StarterLimits): StarterLimits {
-  const given = { lane, timeout, retry, retention, lease };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-}
+export const limitsOf = ({ lane, timeout, retry, retention, lease }: StarterLimits): StarterLimits =>
+  present({ lane, timeout, retry, retention, lease });

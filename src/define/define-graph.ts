@@ -10,19 +10,25 @@ import {
 } from "./define-job.ts";
 import { continuationFrom, type ThenOptions } from "./continuation.ts";
 import { PermanentError } from "./errors.ts";
-import type { DataGraphBody, GraphBody, GraphTaskDefinition, JobDefinition, RunEnds, TaskBody } from "./definition.ts";
+import type {
+  AnyGraphBody,
+  DataGraphBody,
+  GraphBody,
+  GraphTaskDefinition,
+  JobDefinition,
+  TaskBody,
+} from "./definition.ts";
 import { checkGraph } from "./graph-shape.ts";
 import { type EachEnd, type AnyEach, type EachOptions, eachTaskOf } from "./each-task.ts";
 import { type AnyTask, graphTaskOf } from "./graph-task.ts";
 import type { Json } from "../machine/job.ts";
 import type { JoinRule } from "../machine/join.ts";
-import { contractLimits } from "../machine/contract-limits.ts";
 import { type FailurePolicy, failurePolicies } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
 import { ProblemList } from "./problem.ts";
 import { type SleepOptions, sleepTaskOf, type TimeoutRule, type WaitForOptions, waitTaskOf } from "./wait-task.ts";
 import { checkPayload } from "./payload.ts";
-import { readChoice, readCount } from "./setting.ts";
+import { contractRange, present, readChoice, readCount } from "./setting.ts";
 import type { MaybeAfter, NoneBefore, TaskHandle, TaskInputs, TasksBefore } from "./task-handle.ts";
 
 interface TaskBase<I, A extends TasksBefore, J extends JoinRule, F extends FailurePolicy, O> extends TaskLimits {
@@ -125,54 +131,52 @@ export function defineGraph<
   F extends FailurePolicy = "skip-downstream",
   N = void,
 >(options: GraphOptions<S, F, N>): Job<PayloadIn<S>> {
-  const problems = new ProblemList(`graph "${options.id}"`);
-  const { version, onFailure } = graphSettings(problems, options);
-  const check: JobDefinition["check"] = (input) => checkPayload(options.input, input);
-  const tasks = declareAll(options, { id: options.id, check, seal: options.seal }, problems);
-  checkGraph(problems, tasks);
-  const { ends, makes } = graphEndFrom(problems, options, check);
-  const base = starterOf(options, { is: "graph", version, onFailure, ends, tasks });
-  return jobWith(base, problems, { makes: [...tasks.map((task) => task.definition), ...makes] });
+  return graphFrom(options, (problems, graph) => {
+    const tasks = declareAll(options, graph, problems);
+    checkGraph(problems, tasks);
+    return { own: { is: "graph", tasks }, made: tasks.map((task) => task.definition) };
+  }).job;
 }
 
-export const graphSettings = (
-  problems: ProblemList,
-  options: { readonly version: number; readonly onFailure?: FailurePolicy },
-): { version: number; onFailure: FailurePolicy } => ({
-  version: readCount(problems, "version", options.version, { min: 1, max: contractLimits.runVersionMax, fallback: 1 }),
-  onFailure: readChoice(problems, "onFailure", options.onFailure, {
-    choices: failurePolicies,
-    fallback: "skip-downstream",
-  }),
-});
-
-/** A graph tolerates by its `onFailure`; a job may follow it. */
-export function graphEndFrom<S extends StandardSchemaV1, N>(
-  problems: ProblemList,
-  options: ThenOptions<N, OfInput<PayloadOut<S>>> & { readonly id: string; readonly input?: S; readonly seal?: string },
-  check: JobDefinition["check"],
-): { readonly ends: RunEnds; readonly makes: readonly JobDefinition[] } {
-  const { continuation, makes } = continuationFrom(problems, options, async (input) => {
-    const checked = await check(input);
-    if (checked.ok) return { input: checked.value as PayloadOut<S> };
-    throw new PermanentError(`the input does not fit graph "${options.id}" any more`, { code: "INVALID_PAYLOAD" });
-  });
-  return { ends: { tolerate: 0, continuation }, makes };
-}
-
-interface GraphStart<S extends StandardSchemaV1> {
+/** What both forms of a graph have. */
+interface GraphHead<S extends StandardSchemaV1, N> extends ThenOptions<N, OfInput<PayloadOut<S>>> {
   readonly id: string;
+  readonly version: number;
   readonly input?: S;
-  readonly seal?: string | undefined;
+  readonly onFailure?: FailurePolicy;
+  readonly seal?: string;
   key?(input: PayloadOut<S>): string;
 }
 
-/** The job that starts a run. A run's key is its key, so its own retention is the run's. */
-export function starterOf<S extends StandardSchemaV1>(
-  { id, input, key, seal }: GraphStart<S>,
-  body: GraphBody | DataGraphBody,
-): JobDefinition {
-  return definitionFrom<S>({ id, payload: input, key, timeout: "5m", ...(seal === undefined ? {} : { seal }) }, body);
+type OwnBody = Pick<GraphBody, "is" | "tasks"> | Pick<DataGraphBody, "is" | "task" | "tasksOf">;
+
+/**
+ * The job that starts a run. A run's key is its key, so its own retention is the run's. It tolerates by its `onFailure`; a job may follow it.
+ * `tasksFrom`: what its body has of its own, and the definitions of its tasks.
+ */
+export function graphFrom<S extends StandardSchemaV1, N, Own extends OwnBody>(
+  options: GraphHead<S, N>,
+  tasksFrom: (problems: ProblemList, graph: TaskBody["graph"]) => { own: Own; made: readonly JobDefinition[] },
+): {
+  readonly base: JobDefinition;
+  readonly body: Own & AnyGraphBody;
+  readonly job: Job<PayloadIn<S>>;
+} {
+  const { id, input, key, seal } = options;
+  const problems = new ProblemList(`graph "${id}"`);
+  const version = readCount(problems, "version", options.version, { ...contractRange("runVersion"), fallback: 1 });
+  const policy = { choices: failurePolicies, fallback: "skip-downstream" } as const;
+  const onFailure = readChoice(problems, "onFailure", options.onFailure, policy);
+  const check: JobDefinition["check"] = (given) => checkPayload(input, given);
+  const { own, made } = tasksFrom(problems, { id, check, seal });
+  const { continuation, makes } = continuationFrom(problems, options, async (given) => {
+    const checked = await check(given);
+    if (checked.ok) return { input: checked.value as PayloadOut<S> };
+    throw new PermanentError(`the input does not fit graph "${id}" any more`, { code: "INVALID_PAYLOAD" });
+  });
+  const body = { ...own, version, onFailure, ends: { tolerate: 0, continuation } };
+  const base = definitionFrom<S>({ id, payload: input, key, timeout: "5m", ...present({ seal }) }, body);
+  return { base, body, job: jobWith<PayloadIn<S>>(base, problems, { makes: [...made, ...makes] }) };
 }
 
 function declareAll<S extends StandardSchemaV1, F extends FailurePolicy, N>(

@@ -14,7 +14,7 @@ import { checkPayload } from "./payload.ts";
 import { type Debounce, debounceFrom } from "./debounce.ts";
 import { ProblemList } from "./problem.ts";
 import { sealFrom } from "./sealed-by.ts";
-import { checkId, readChoice, readDuration } from "./setting.ts";
+import { contractRange, checkId, readChoice, readDuration } from "./setting.ts";
 import { circuitFrom, type CircuitOptions } from "./circuit.ts";
 import { concurrencyFrom, type Concurrency, type ConcurrencyInAll } from "./concurrency.ts";
 import { type Limit, type LimitUse, limitsFrom, slotGroupsFrom } from "./limit.ts";
@@ -244,11 +244,6 @@ const toJson = (result: JobResult): Json | void => result as Json | void;
 
 function boundsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems: ProblemList) {
   const runOn = readChoice(problems, "runOn", options.runOn, { choices: ["lambda", "fargate"], fallback: "lambda" });
-  const retention = {
-    min: contractLimits.retentionMsMin,
-    max: contractLimits.retentionMsMax,
-    fallback: contractLimits.retentionMsDefault,
-  };
   return {
     lane: options.lane ?? "default",
     runOn,
@@ -257,12 +252,10 @@ function boundsFrom<P>(options: JobLimits<P> & { readonly id: string }, problems
     secrets: options.secrets,
     timeoutMs: timeoutFrom(options.timeout, runOn, problems),
     leaseMs: readDuration(problems, "lease", options.lease, {
-      min: contractLimits.leaseMsMin,
-      max: contractLimits.leaseMsMax,
+      ...contractRange("leaseMs"),
       because: `${contractLimits.heartbeatsPerLease} heartbeats have to fit into it`,
-      fallback: contractLimits.leaseMsDefault,
     }),
-    retentionMs: readDuration(problems, "retention", options.retention, retention),
+    retentionMs: readDuration(problems, "retention", options.retention, contractRange("retentionMs")),
     onAmbiguous: readChoice(problems, "onAmbiguous", options.onAmbiguous, {
       choices: ["retry", "park"],
       fallback: "retry",

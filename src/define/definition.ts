@@ -121,7 +121,7 @@ export interface WaitOfTask extends TaskWait {
 
 export type TaskDefinition = JobDefinition & { readonly body: TaskBody };
 
-interface AnyGraphBody {
+export interface AnyGraphBody {
   /** A changed graph never touches a run that has started. */
   readonly version: number;
   readonly onFailure: FailurePolicy;

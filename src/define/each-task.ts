@@ -2,7 +2,7 @@
 import { definitionFrom, type TaskLimits } from "./define-job.ts";
 import type { Context } from "./context.ts";
 import { type RunEndOptions, starterLimits } from "./define-fan-out.ts";
-import type { EachOfTask, GraphTaskDefinition, JobDefinition, TaskBody, TaskDefinition } from "./definition.ts";
+import type { EachOfTask, GraphTaskDefinition, JobDefinition, TaskBody } from "./definition.ts";
 import { type AnyTask, graphTaskOf } from "./graph-task.ts";
 import type { Json } from "../machine/job.ts";
 import type { JoinRule } from "../machine/join.ts";
@@ -10,7 +10,7 @@ import type { FailurePolicy, RunResult } from "../machine/run.ts";
 import { ProblemList } from "./problem.ts";
 import type { Query } from "./query.ts";
 import { sealOf } from "./sealed-by.ts";
-import { readShare } from "./setting.ts";
+import { present, readShare } from "./setting.ts";
 import type { TaskInputs, TasksBefore } from "./task-handle.ts";
 
 /** The limits are those of a row's job. A row and what its job returns are JSON. */
@@ -67,17 +67,8 @@ export function eachTaskOf(graph: TaskBody["graph"], name: string, options: AnyE
     fold: fold === undefined ? null : (outputs, end) => fold.call(options, outputs, end),
   };
   const { lane, retention } = limits;
-  const task = graphTaskOf(graph, name, {
-    ...starterLimits,
-    ...(lane === undefined ? {} : { lane }),
-    ...(retention === undefined ? {} : { retention }),
-    ...(after === undefined ? {} : { after }),
-    ...(join === undefined ? {} : { join }),
-    run: () => {},
-  });
-  const { definition } = task;
-  const body: TaskBody = { ...definition.body, each };
+  const starter = { ...starterLimits, ...present({ lane, retention, after, join }), run: () => {} };
+  const { definition, ...task } = graphTaskOf(graph, name, starter, each);
   const found = [...definition.problems, ...rows.problems, ...problems.found];
-  const made: TaskDefinition = { ...definition, body, problems: found, makes: [rows] };
-  return { ...task, definition: made };
+  return { ...task, definition: { ...definition, problems: found, makes: [rows] } };
 }

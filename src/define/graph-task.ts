@@ -1,7 +1,7 @@
 /** A task of a graph, from what its author wrote: plain data, whose types the overloads of `defineGraph` have checked. */
 import type { Context, SettledJob } from "./context.ts";
 import { definitionFrom, type TaskLimits } from "./define-job.ts";
-import type { GraphTaskDefinition, JobDefinition, TaskBody } from "./definition.ts";
+import type { GraphTaskDefinition, JobDefinition, TaskBody, TaskDefinition } from "./definition.ts";
 import type { Json } from "../machine/job.ts";
 import type { JoinRule } from "../machine/join.ts";
 import type { InRun } from "../machine/run.ts";
@@ -16,28 +16,40 @@ export interface AnyTask extends TaskLimits {
   onSettled?(input: unknown, settled: SettledJob, tx: Tx): Promise<void>;
 }
 
-export function graphTaskOf(graph: TaskBody["graph"], name: string, task: AnyTask): GraphTaskDefinition {
+/** What runs a task, and the limits beside it. It waits for nothing and is one job, unless `own` says otherwise. */
+export function taskFrom(
+  graph: TaskBody["graph"],
+  name: string,
+  options: Omit<Parameters<typeof definitionFrom>[0], "id">,
+  own: Pick<TaskBody, "given" | "run"> & Partial<TaskBody>,
+): TaskDefinition {
+  const body: TaskBody = { is: "task", graph, when: null, wait: null, each: null, ...own };
+  return { ...definitionFrom({ ...options, ...sealOf(graph), id: `${graph.id}.${name}` }, body), body };
+}
+
+export function graphTaskOf(
+  graph: TaskBody["graph"],
+  name: string,
+  task: AnyTask,
+  each: TaskBody["each"] = null,
+): GraphTaskDefinition {
   const { after = {}, join = "all", when, run, onSettled, ...options } = task;
   const aliases = Object.entries(after).map(([alias, handle]) => [alias, handle.name] as const);
-  const body: TaskBody = {
-    is: "task",
-    graph,
+  const definition = taskFrom(graph, name, options, {
     given: (from, input) => ({
       ...Object.fromEntries(aliases.map(([alias, before]) => [alias, outputOf(from, before)])),
       input,
     }),
     when: when === undefined ? null : (given) => when.call(task, given),
     run: async (given, context) => await run.call(task, given, context),
-    wait: null,
-    each: null,
-  };
+    each,
+  });
   return {
     name,
     join,
     after: aliases.map(([, before]) => before),
     definition: {
-      ...definitionFrom({ ...options, ...sealOf(graph), id: `${graph.id}.${name}` }, body),
-      body,
+      ...definition,
       check: async (payload) => ({ ok: true, value: payload }),
       onSettled: onSettled === undefined ? null : settledWith(graph, onSettled.bind(task)),
     },

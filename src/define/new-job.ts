@@ -122,23 +122,26 @@ export function slotKeysFor(definition: JobDefinition, payload: unknown): readon
   );
 }
 
-/** What a function of the payload answers. `path`: its field. */
-export function checkedKeyOf(kind: string, path: string, answer: () => unknown): string {
-  const refused = (message: string) => new InvalidPayload(kind, [{ path, message }]);
-  let key: unknown;
+/** What a function of the payload answers. `path`: its field. @throws InvalidPayload when it throws. */
+export function answerOf(kind: string, path: string, answer: () => unknown): unknown {
   try {
-    key = answer();
+    return answer();
   } catch (error) {
-    throw refused(`threw for it: ${error instanceof Error ? error.message : String(error)}`);
+    const message = `threw for it: ${error instanceof Error ? error.message : String(error)}`;
+    throw new InvalidPayload(kind, [{ path, message }]);
   }
+}
+
+/** The same, where it is a key. */
+export function checkedKeyOf(kind: string, path: string, answer: () => unknown): string {
+  const key = answerOf(kind, path, answer);
   const { slotKeyCharactersMax: most } = contractLimits;
   if (typeof key === "string" && key.length > 0 && key.length <= most && !key.includes("\0") && key.isWellFormed())
     return key;
   const shown =
     typeof key === "string" ? `${JSON.stringify(key.slice(0, 40))} (${key.length} characters)` : String(key);
-  throw refused(
-    `answered ${shown} for it; a key is a text of 1 to ${most} characters without NUL or half a surrogate pair`,
-  );
+  const message = `answered ${shown} for it; a key is a text of 1 to ${most} characters without NUL or half a surrogate pair`;
+  throw new InvalidPayload(kind, [{ path, message }]);
 }
 
 function checkedKey(kind: string, key: string | null): string | null {

@@ -4,7 +4,7 @@ import { contractLimits } from "../machine/contract-limits.ts";
 import type { Expression, Objective } from "../machine/schedule.ts";
 import type { JobDefinition } from "./definition.ts";
 import type { ProblemList } from "./problem.ts";
-import { readDuration } from "./setting.ts";
+import { contractRange, readDuration } from "./setting.ts";
 import { smallestGapMs } from "./spread.ts";
 
 /** At least one of `onTime` and `endsWithin`; with both, a time has to meet both. */
@@ -19,8 +19,7 @@ export interface ScheduleObjective {
   readonly over?: Duration;
 }
 
-const { onTimeMsMin, onTimeMsMax, endsWithinMsMax, objectiveOverMsMin, objectiveOverMsMax, objectiveTimesMax } =
-  contractLimits;
+const { onTimeMsMin, objectiveTimesMax } = contractLimits;
 
 /** Of a schedule's options, with each expression that a stage gives it. */
 export function readObjective(
@@ -38,10 +37,9 @@ export function readObjective(
   }
   const duration = <T>(name: keyof ScheduleObjective, bounds: { min: number; max: number; fallback: T }) =>
     readDuration(problems, `objective.${name}`, objective[name], bounds);
-  const onTimeMs = duration("onTime", { min: onTimeMsMin, max: onTimeMsMax, fallback: null });
-  const endsWithinMs = duration("endsWithin", { min: onTimeMsMin, max: endsWithinMsMax, fallback: null });
-  const over = { min: objectiveOverMsMin, max: objectiveOverMsMax, fallback: contractLimits.objectiveOverMsDefault };
-  const overMs = duration("over", over);
+  const onTimeMs = duration("onTime", contractRange("onTimeMs"));
+  const endsWithinMs = duration("endsWithin", { ...contractRange("endsWithinMs"), min: onTimeMsMin });
+  const overMs = duration("over", contractRange("objectiveOverMs"));
   const { share } = objective;
   if (objective.onTime === undefined && objective.endsWithin === undefined)
     problems.add("objective", objective, "promises nothing", 'write onTime: "1m" or endsWithin: "30m"');

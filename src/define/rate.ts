@@ -2,7 +2,7 @@ import { type Rate, windowMsOf } from "../admission/rate.ts";
 import type { Duration } from "../calendar/duration.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { ProblemList } from "./problem.ts";
-import { readCount, readDuration, readOptions } from "./setting.ts";
+import { contractRange, readCount, readDuration, readOptions } from "./setting.ts";
 
 /** A hundred starts a second: `{ limit: 100, per: "1s" }`. Never more in any second, in all processes together. */
 export interface RateOptions<P> {
@@ -31,12 +31,8 @@ export function rateFrom<P>(given: RateOptions<P> | undefined, problems: Problem
   const { limit: starts, per, burst: atOnce, key } = of;
   for (const [field, value] of Object.entries({ limit: starts, per }))
     if (value === undefined) problems.add(`rate.${field}`, value, "is needed", example);
-  const limit = readCount(problems, "rate.limit", starts, { min: 1, max: contractLimits.rateMax, fallback: null });
-  const perMs = readDuration(problems, "rate.per", per, {
-    min: contractLimits.ratePerMsMin,
-    max: contractLimits.ratePerMsMax,
-    fallback: null,
-  });
+  const limit = readCount(problems, "rate.limit", starts, contractRange("rate"));
+  const perMs = readDuration(problems, "rate.per", per, contractRange("ratePerMs"));
   if (key !== undefined && typeof key !== "function") {
     const rule = "must be a function of the payload that answers a text";
     problems.add("rate.key", key, rule, "write (payload) => payload.customer, or leave it out");

@@ -2,7 +2,7 @@ import { type Duration, durationMs } from "../calendar/duration.ts";
 import { backoffNames, type BackoffName, type RetryPolicy } from "../machine/backoff.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { ProblemList } from "./problem.ts";
-import { readChoice, readCount, readDuration } from "./setting.ts";
+import { contractRange, readChoice, readCount, readDuration } from "./setting.ts";
 
 export interface RetryOptions {
   /** Attempts that may fail, 1 to 1,000; 1 means no retry. */
@@ -26,8 +26,7 @@ export interface RetryOptions {
 }
 
 export function retryFrom(retry: RetryOptions | undefined, problems: ProblemList): RetryPolicy {
-  const attempts = { min: 1, max: contractLimits.maxAttemptsMax, fallback: contractLimits.maxAttemptsDefault };
-  const wait = { min: 1, max: contractLimits.delayMsMax };
+  const wait = contractRange("delayMs");
   const own = typeof retry?.backoff === "function" ? ownBackoff(retry.backoff, problems) : null;
   const baseMs = readDuration(problems, "retry.base", retry?.base, {
     ...wait,
@@ -48,7 +47,7 @@ export function retryFrom(retry: RetryOptions | undefined, problems: ProblemList
     );
   return {
     ...(retry?.budget === undefined ? {} : { budget: retry.budget }),
-    maxAttempts: readCount(problems, "retry.maxAttempts", retry?.maxAttempts, attempts),
+    maxAttempts: readCount(problems, "retry.maxAttempts", retry?.maxAttempts, contractRange("maxAttempts")),
     backoff:
       own ?? readChoice(problems, "retry.backoff", retry?.backoff, { choices: backoffNames, fallback: "exponential" }),
     baseMs,

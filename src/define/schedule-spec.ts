@@ -18,7 +18,7 @@ import {
   type ScheduleSpec,
 } from "../machine/schedule.ts";
 import { readObjective } from "./objective.ts";
-import { checkId, readChoice, readCount, readDuration } from "./setting.ts";
+import { contractRange, checkId, readChoice, readCount, readDuration } from "./setting.ts";
 import { readSpread } from "./spread.ts";
 import { mapStages, type ByStage, type PerStage, valueFor } from "./stage.ts";
 import { storedTzVersion, tzVersion, zoneProblem } from "../calendar/zone.ts";
@@ -174,7 +174,7 @@ function readEvery(every: PerStage<string>, problems: ProblemList): (stage: stri
 }
 
 function readPeriodOf(field: string, value: string, problems: ProblemList): number {
-  const bounds = { min: contractLimits.everyMsMin, max: contractLimits.everyMsMax, fallback: everyMsUnset };
+  const bounds = { ...contractRange("everyMs"), fallback: everyMsUnset };
   if (typeof value !== "string" || !value.startsWith("rate(")) return readDuration(problems, field, value, bounds);
   const rate = parseRate(value);
   if (rate.ok) return rate.expression.everyMs;
@@ -204,11 +204,7 @@ const withoutSubject = (problem: string): string => problem.replace(/^\w+ "[^"]*
 /** Left out of the stored form when absent, so that a deploy does not edit schedules that were stored before it existed. */
 function readDeadline({ startDeadline }: SchedulePolicies, problems: ProblemList): { startDeadlineMs?: number } {
   if (startDeadline === undefined) return {};
-  const bounds = {
-    min: contractLimits.startDeadlineMsMin,
-    max: contractLimits.startDeadlineMsMax,
-    fallback: contractLimits.startDeadlineMsMax,
-  };
+  const bounds = { ...contractRange("startDeadlineMs"), fallback: contractLimits.startDeadlineMsMax };
   return { startDeadlineMs: readDuration(problems, "startDeadline", startDeadline, bounds) };
 }
 
@@ -252,15 +248,11 @@ export function readMisfire(misfire: SchedulePolicies["misfire"], problems: Prob
 }
 
 function readCatchUp({ maxAge, maxCount, pace }: CatchUp, problems: ProblemList): Omit<Misfire, "rule"> {
-  const age = { min: 1, max: contractLimits.misfireAgeMsMax, fallback: null };
-  const paces = { min: 1, max: contractLimits.misfireAgeMsMax, fallback: contractLimits.catchUpPaceMsDefault };
+  const age = contractRange("misfireAgeMs");
+  const paces = { ...age, fallback: contractLimits.catchUpPaceMsDefault };
   return {
     maxAgeMs: readDuration(problems, "misfire.all.maxAge", maxAge, age),
-    maxCount: readCount(problems, "misfire.all.maxCount", maxCount, {
-      min: 1,
-      max: contractLimits.misfireCountMax,
-      fallback: null,
-    }),
+    maxCount: readCount(problems, "misfire.all.maxCount", maxCount, contractRange("misfireCount")),
     paceMs: readDuration(problems, "misfire.all.pace", pace, paces),
   };
 }

@@ -19,6 +19,18 @@ interface DurationBounds<T> extends CountBounds<T> {
   readonly whenTooLong?: string;
 }
 
+type Limits = typeof contractLimits;
+type Measure = { [K in keyof Limits]: K extends `${infer Name}Max` ? Name : never }[keyof Limits];
+
+/** What contract limits of one name say: `agingMs` is from `agingMsMin` (else 1) to `agingMsMax`, and `agingMsDefault` (else null). */
+export const contractRange = <Name extends Measure>(
+  name: Name,
+): CountBounds<`${Name}Default` extends keyof Limits ? number : null> => {
+  const limits: Readonly<Record<string, number>> = contractLimits;
+  const [min = 1, max, fallback = null] = ["Min", "Max", "Default"].map((end) => limits[name + end]);
+  return { min, max, fallback } as ReturnType<typeof contractRange<Name>>;
+};
+
 /** @returns milliseconds. */
 export function readDuration<T>(
   problems: ProblemList,
@@ -103,6 +115,10 @@ export function readChoice<const T extends string>(
   }
   return choice ?? fallback;
 }
+
+/** Without the members that are undefined, which an optional member must not be. */
+export const present = <T extends object>(of: T): { readonly [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(of).filter(([, value]) => value !== undefined)) as Partial<T> as never;
 
 /** Ids end up in queue names, metric dimensions, addresses and SQL: one narrow form for all of them. */
 export function checkId(

@@ -4,9 +4,9 @@ import { levels, type Priority, type Turn, type TurnLane } from "../machine/turn
 import type { AppDefinition, JobDefinition } from "./definition.ts";
 import type { LaneDefinition } from "./lane.ts";
 import { InvalidPayload } from "./errors.ts";
-import { checkedKeyOf } from "./new-job.ts";
+import { answerOf, checkedKeyOf } from "./new-job.ts";
 import { type Problem, ProblemList } from "./problem.ts";
-import { readChoice, readDuration, readOptions } from "./setting.ts";
+import { contractRange, readChoice, readDuration, readOptions } from "./setting.ts";
 import { valueFor } from "./stage.ts";
 
 /** Each customer its share of the lane: `{ key: ({ customer }) => customer }`. */
@@ -51,15 +51,11 @@ export function turnFor({ id, lane }: JobDefinition, { level, key, weight }: Tur
 
 function checkedWeight(id: string, answer: () => unknown): number {
   const { turnWeightMin: min, turnWeightMax: max } = contractLimits;
-  const refused = (message: string) => new InvalidPayload(id, [{ path: "fairness.weight", message }]);
-  let weight: unknown;
-  try {
-    weight = answer();
-  } catch (error) {
-    throw refused(`threw for it: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const path = "fairness.weight";
+  const weight = answerOf(id, path, answer);
   if (typeof weight === "number" && weight >= min && weight <= max) return weight;
-  throw refused(`answered ${String(weight)} for it; a weight is a number from ${min} to ${max}`);
+  const message = `answered ${String(weight)} for it; a weight is a number from ${min} to ${max}`;
+  throw new InvalidPayload(id, [{ path, message }]);
 }
 
 /** Lanes whose jobs take turns, with a size in this stage. */
@@ -76,11 +72,7 @@ export function turnLanesOf(apps: readonly AppDefinition[], stage: string): read
 }
 
 export const agingOf = ({ aging }: LaneDefinition, problems: ProblemList): number =>
-  readDuration(problems, "aging", aging, {
-    min: contractLimits.agingMsMin,
-    max: contractLimits.agingMsMax,
-    fallback: contractLimits.agingMsDefault,
-  });
+  readDuration(problems, "aging", aging, contractRange("agingMs"));
 
 const turnJobsOf = (apps: readonly AppDefinition[]): readonly JobDefinition[] =>
   apps.flatMap(({ jobs }) => jobs.filter(({ turns }) => turns !== null));

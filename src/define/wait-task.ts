@@ -4,12 +4,12 @@ import type { Duration } from "../calendar/duration.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { Json } from "../machine/job.ts";
 import type { JoinRule } from "../machine/join.ts";
-import { definitionFrom, type NoPayload } from "./define-job.ts";
+import type { NoPayload } from "./define-job.ts";
 import type { GraphTaskDefinition, TaskBody, TaskDefinition, WaitOfTask } from "./definition.ts";
 import { PermanentError } from "./errors.ts";
-import { sealOf } from "./sealed-by.ts";
+import { type AnyTask, taskFrom } from "./graph-task.ts";
 import { ProblemList } from "./problem.ts";
-import { readChoice, readDuration } from "./setting.ts";
+import { present, readChoice, readDuration } from "./setting.ts";
 import type { TasksBefore } from "./task-handle.ts";
 
 const timeoutRules = ["fail", "continue"] as const satisfies readonly TimeoutRule[];
@@ -46,9 +46,7 @@ export type SleepOptions<I, A extends TasksBefore, J extends JoinRule> = WaitBas
     | { readonly for?: undefined; until(given: { readonly input: I }): Date }
   );
 
-interface AnyWait {
-  readonly after?: Readonly<Record<string, { readonly name: string }>>;
-  readonly join?: JoinRule;
+interface AnyWait extends Pick<AnyTask, "after" | "join"> {
   readonly lane?: string;
   readonly payload?: StandardSchemaV1;
   readonly timeout?: unknown;
@@ -116,22 +114,14 @@ function partsOf(
   how: { readonly problems: ProblemList; readonly wait: WaitOfTask; readonly run: (waited: Waited) => Json | void },
 ): GraphTaskDefinition {
   const { wait, run } = how;
-  const body: TaskBody = {
-    is: "task",
-    graph,
+  const base = taskFrom(graph, name, present({ payload, lane }), {
     given: ({ isSignaled }, _input, brought): Waited => ({ isSignaled, payload: brought }),
-    when: null,
     run: async (waited) => run(waited as Waited),
     wait,
-    each: null,
-  };
-  const base = definitionFrom(
-    { id: `${graph.id}.${name}`, payload, ...sealOf(graph), ...(lane === undefined ? {} : { lane }) },
-    body,
-  );
+  });
   // Null is that no signal came; what a signal brings is also checked where it comes in.
   const check: TaskDefinition["check"] = (brought) =>
     brought === null ? { ok: true, value: undefined } : base.check(brought);
-  const definition: TaskDefinition = { ...base, body, check, problems: [...base.problems, ...how.problems.found] };
+  const definition: TaskDefinition = { ...base, check, problems: [...base.problems, ...how.problems.found] };
   return { name, join, after: Object.values(after).map((before) => before.name), definition };
 }

@@ -1,6 +1,7 @@
 import { contractLimits } from "./contract-limits.ts";
 import { secondMs } from "./units.ts";
 import type { Instant } from "./job.ts";
+import { orWarn } from "./or-warn.ts";
 import type { LockItem, Ports } from "./ports.ts";
 
 /**
@@ -94,10 +95,8 @@ async function firstLook(
   { store, clock, log }: LockPorts,
   { silentMs, seenAt, leaseMs }: LockItem,
 ): Promise<Pick<Silence, "sinceMs" | "startedAt">> {
-  const now = await store.now().catch((error: unknown) => {
-    log.warn("the time since the last look at the lock is not known; it does not count", { error });
-    return null;
-  });
+  const warning = "the time since the last look at the lock is not known; it does not count";
+  const now = (await orWarn(log, () => store.now(), warning)) ?? null;
   const nowMs = clock.elapsedMs();
   const gapMs = now === null || seenAt === null ? 0 : Math.max(0, now - seenAt);
   const countedMs = Math.min(gapMs, leaseMs * lockLimits.lockGapShareMax);
@@ -209,11 +208,8 @@ export function keep(
     async release() {
       released = true;
       cancel();
-      try {
-        await keeper.release();
-      } catch (error) {
-        ports.log.warn("lock was not released; its lease ends by itself", { lock: held.name, error });
-      }
+      const warning = "lock was not released; its lease ends by itself";
+      await orWarn(ports.log, () => keeper.release(), warning, { lock: held.name });
     },
   };
 }

@@ -1,27 +1,17 @@
 import type { RunId } from "../machine/job.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import type { Inserted } from "../machine/store.ts";
-import type { NewTarget, RunStore } from "../machine/run.ts";
+import type { NewTarget } from "../machine/run.ts";
 import type { Tx } from "../machine/transaction.ts";
 import type { ScheduleSpec } from "../machine/schedule.ts";
 import { isWithdrawn } from "../schedule/prematerialized.ts";
 import { insertTargetsInto } from "./enqueue-store.ts";
 import { mergeAftermaths } from "../machine/outbox.ts";
 import { DatabaseError } from "./failure.ts";
-import type { Session } from "./session.ts";
 import { cancelOpen } from "./sql/control.ts";
 import * as sql from "./sql/prematerialized.ts";
 import { selectNow } from "./sql/transaction.ts";
 import { execute } from "./statement.ts";
-
-export function prematerializedStore(session: Session) {
-  return {
-    async decidePrematerialized({ limit, fence }) {
-      const [row] = await session.fenced(fence, sql.decidePrematerialized, [limit]);
-      return { decided: row?.decided ?? 0, withdrawn: row?.withdrawn ?? 0 };
-    },
-  } satisfies Partial<RunStore>;
-}
 
 /**
  * Makes a change of these schedules that meets all targets of a prematerialized run or none: runs whose time has come, or comes

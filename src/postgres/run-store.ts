@@ -7,13 +7,14 @@ import { aftermathOf, moveRows, newestColumns } from "./outbox.ts";
 import type { Session } from "./session.ts";
 import { cancelOpen } from "./sql/control.ts";
 import { redispatchNow, runNow } from "./sql/relay.ts";
+import { decidePrematerialized } from "./sql/prematerialized.ts";
 import * as sql from "./sql/run.ts";
 import { type SignaledRow, writeSignal } from "./sql/signal.ts";
 import { readOutputs, readResult } from "./sql/rows.ts";
 import { execute } from "./statement.ts";
 import { putBackRun } from "./resume-run.ts";
 import { insertTasks } from "./task-store.ts";
-import { prematerializedStore, insertPage } from "./prematerialized.ts";
+import { insertPage } from "./prematerialized.ts";
 
 export function runStore(session: Session) {
   const inTx = <T>(tx: Tx | undefined, work: (tx: Tx) => Promise<T>): Promise<T> =>
@@ -52,7 +53,10 @@ export function runStore(session: Session) {
     async cancelingRuns(limit, only) {
       return (await session.run(sql.findCanceling, [limit, only?.withdrawn ?? null])).map((row) => row.id as RunId);
     },
-    ...prematerializedStore(session),
+    async decidePrematerialized({ limit, fence }) {
+      const [row] = await session.fenced(fence, decidePrematerialized, [limit]);
+      return { decided: row?.decided ?? 0, withdrawn: row?.withdrawn ?? 0 };
+    },
     signal: (runId, name, signaled) => session.transaction((tx) => signal(tx, runId, name, signaled)),
     resumeRun: (runId, options) => session.transaction((tx) => putBackRun(tx, runId, options)),
   } satisfies Partial<RunStore>;

@@ -1,4 +1,5 @@
 import type { NewJob } from "../machine/job.ts";
+import { chunksOf } from "../machine/chunks.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import type { Store } from "../machine/store.ts";
 import type { Tx } from "../machine/transaction.ts";
@@ -73,10 +74,8 @@ export async function withdraw(
 ): Promise<void> {
   const planned = (await execute(tx, sql.findPlanned, [ids])).map((row) => row.id);
   const canceled: string[] = [];
-  for (let from = 0; from < planned.length; from += runLimits.cancelRowsMax) {
-    const page = planned.slice(from, from + runLimits.cancelRowsMax);
+  for (const page of chunksOf(planned, runLimits.cancelRowsMax))
     canceled.push(...(await execute(tx, cancelOpen, [page, "withdrawn", true, null])).map((row) => row.id));
-  }
   await execute(tx, sql.withdrawPlanned, [ids, canceled]);
   await withdrawOutdated(tx, ids, next);
 }

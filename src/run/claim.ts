@@ -1,10 +1,12 @@
 import { reasons } from "../machine/reasons.ts";
+import { chunksOf } from "../machine/chunks.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { evaluateConditions } from "./conditions.ts";
 import type { JobId } from "../machine/job.ts";
 import type { Claimed, JobPeek, Store } from "../machine/store.ts";
 import type { LaneStore } from "../machine/lane-store.ts";
+import { orWarn } from "../machine/or-warn.ts";
 import type { Clock, Ports } from "../machine/ports.ts";
 import { afterCommit } from "./after-commit.ts";
 import type { Arrived } from "./message.ts";
@@ -100,7 +102,9 @@ export async function claimBatch(
   countRefused(scope, rows);
   await afterCommit(scope.ports, answer.aftermath);
   const replacing = rows.filter((row) => row.replaces);
-  if (replacing.length > 0) await replace(scope, replacing);
+  const replace = () => replaceEarlier(scope.ports, scope.registry, replacing);
+  if (replacing.length > 0)
+    await orWarn(log, replace, "what a later time replaces was not canceled; a later pass does it");
   if (left.length === 0) return { ...emptyClaim, running };
   try {
     const looked = await store.peek(left.map((item) => item.message.jobId));
@@ -109,13 +113,6 @@ export async function claimBatch(
   } catch (error) {
     return { ...emptyClaim, running, giveBack: giveBack(left, error), isStoreAway: true };
   }
-}
-
-/** Never rejects: a later pass does what fails here. */
-async function replace({ ports, registry }: WorkerScope, claimed: readonly Claimed[]): Promise<void> {
-  await replaceEarlier(ports, registry, claimed).catch((error: unknown) => {
-    ports.log.warn("what a later time replaces was not canceled; a later pass does it", { error });
-  });
 }
 
 const emptyClaim: ClaimedBatch = { running: [], alone: [], giveBack: [], isStoreAway: false, early: [] };
@@ -228,8 +225,7 @@ export async function sendAgain(
   items: readonly { item: Arrived; delayMs: number }[],
 ): Promise<string[]> {
   const giveBack: string[] = [];
-  for (let from = 0; from < items.length; from += contractLimits.sendBatchMax) {
-    const page = items.slice(from, from + contractLimits.sendBatchMax);
+  for (const page of chunksOf(items, contractLimits.sendBatchMax)) {
     try {
       const { failed } = await scope.ports.queue.send(
         scope.options.lane,

@@ -9,6 +9,7 @@ import { txSpan } from "./spans.ts";
 import type { Json, NewJob } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { acquireLock } from "../machine/lock.ts";
+import { orWarn } from "../machine/or-warn.ts";
 import type { Log } from "../machine/ports.ts";
 import type { CallerTx, Tx } from "../machine/transaction.ts";
 import { valueFor, type PerStage } from "../define/stage.ts";
@@ -236,11 +237,8 @@ async function countBatches({ worker, job, definition }: InvocationScope, total:
   metrics.add("scheduler.items.succeeded", total.succeeded, "Count", { job: job.kind });
   if (total.failed > 0) metrics.add("scheduler.items.failed", total.failed, "Count", { job: job.kind });
   if (total.hasMore) metrics.add("scheduler.items.left", 1, "Count", { job: job.kind });
-  try {
-    await tally?.countBatches({ kind: job.kind, lane: definition.lane }, total);
-  } catch (error) {
-    log.warn("what batches did was not counted", { job: job.jobId, error });
-  }
+  const of = { kind: job.kind, lane: definition.lane };
+  await orWarn(log, async () => tally?.countBatches(of, total), "what batches did was not counted", { job: job.jobId });
 }
 
 async function pages<C extends Json>(

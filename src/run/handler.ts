@@ -8,6 +8,7 @@ import { AmbiguousError, InvalidPayload, PermanentError, RateLimited, RetryLater
 import type { Json, NewJob } from "../machine/job.ts";
 import { failureDetail } from "../machine/failure-detail.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
+import { orWarn } from "../machine/or-warn.ts";
 import { SealBroken, SealUnavailable, sealedText, sealValue } from "../machine/seal.ts";
 import { openClaimed } from "./opened.ts";
 import { workerLimits } from "./worker-limits.ts";
@@ -237,11 +238,7 @@ async function untilDeployed(worker: WorkerScope, job: Claimed, missing: Undeplo
 
 /** By the database's clock. A row that cannot be read now may be young. */
 async function ageOf({ ports: { store, log } }: WorkerScope, { jobId }: Claimed): Promise<number> {
-  try {
-    const [row] = await store.peek([jobId]);
-    return row?.ageMs ?? 0;
-  } catch (error) {
-    log.warn("the age of a job of an unknown kind was not read", { job: jobId, error });
-    return 0;
-  }
+  const warning = "the age of a job of an unknown kind was not read";
+  const rows = await orWarn(log, () => store.peek([jobId]), warning, { job: jobId });
+  return rows?.[0]?.ageMs ?? 0;
 }

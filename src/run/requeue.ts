@@ -1,6 +1,7 @@
 import type { Registry } from "../define/definition.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { type Fence, FenceLost } from "../machine/fence.ts";
+import { orWarn } from "../machine/or-warn.ts";
 import { type Ports } from "../machine/ports.ts";
 
 /** By lane: since when, by this process's monotonic clock, its queue showed no visible message. */
@@ -12,14 +13,11 @@ export async function earlierObservations({
   clock,
   log,
 }: Pick<Ports, "store" | "clock" | "log">): Promise<QueueObservations> {
-  try {
-    const nowMs = clock.elapsedMs();
-    const seen = await store.queueObservations({ maxAgeMs: deliveryLimits.observationAgeMsMax });
-    return new Map(seen.map(({ lane, emptyMs }) => [lane, nowMs - emptyMs]));
-  } catch (error) {
-    log.warn("what the task before saw of the queues is not known; lost messages are found later", { error });
-    return new Map();
-  }
+  const nowMs = clock.elapsedMs();
+  const look = () => store.queueObservations({ maxAgeMs: deliveryLimits.observationAgeMsMax });
+  const warning = "what the task before saw of the queues is not known; lost messages are found later";
+  const seen = (await orWarn(log, look, warning)) ?? [];
+  return new Map(seen.map(({ lane, emptyMs }) => [lane, nowMs - emptyMs]));
 }
 
 /** Never throws: if this fails, the next task finds a lost message half a minute later. */
@@ -27,12 +25,10 @@ export async function saveObservations(
   { store, clock, log }: Pick<Ports, "store" | "clock" | "log">,
   observations: QueueObservations,
 ): Promise<void> {
-  try {
-    const nowMs = clock.elapsedMs();
-    await store.saveQueueObservations([...observations].map(([lane, sinceMs]) => ({ lane, emptyMs: nowMs - sinceMs })));
-  } catch (error) {
-    log.warn("what this task saw of the queues was not kept; lost messages are found later", { error });
-  }
+  const nowMs = clock.elapsedMs();
+  const seen = [...observations].map(([lane, sinceMs]) => ({ lane, emptyMs: nowMs - sinceMs }));
+  const warning = "what this task saw of the queues was not kept; lost messages are found later";
+  await orWarn(log, () => store.saveQueueObservations(seen), warning);
 }
 
 /**

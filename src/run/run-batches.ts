@@ -1,5 +1,7 @@
 import { batchRuleOf, callBatch } from "../define/batch.ts";
+import { chunksOf } from "../machine/chunks.ts";
 import type { BatchOf, Json } from "../machine/job.ts";
+import { orWarn } from "../machine/or-warn.ts";
 import { noAftermath } from "../machine/outbox.ts";
 import type { Claimed } from "../machine/store.ts";
 import { afterCommit } from "./after-commit.ts";
@@ -30,10 +32,10 @@ export async function runBatches(
 async function takeAlong(scope: WorkerScope, started: readonly Claimed[]): Promise<readonly (readonly Claimed[])[]> {
   const { ports, settler } = scope;
   const asked = started.map(({ jobId, kind }) => ({ jobId, ...ruleOf(scope, kind) }));
-  const { jobs: gathered, outbox } = await ports.store.gather(asked).catch((error: unknown) => {
-    ports.log.warn("others that wait were not taken along", { jobs: started.length, error });
-    return { jobs: [], outbox: [] };
-  });
+  const gather = () => ports.store.gather(asked);
+  const warning = "others that wait were not taken along";
+  const answer = await orWarn(ports.log, gather, warning, { jobs: started.length });
+  const { jobs: gathered, outbox } = answer ?? { jobs: [], outbox: [] };
   await ports.crashPoint?.("batch.gathered");
   const others = gathered.filter(({ isStarted }) => !isStarted);
   const { running } = await claimBatch(
@@ -59,9 +61,6 @@ const ruleOf = ({ registry }: WorkerScope, kind: string): Pick<BatchOf, "max" | 
   const { max = 1, waitMs = 0 } = batchRuleOf(registry.jobs.get(kind)) ?? {};
   return { max, waitMs };
 };
-
-const chunksOf = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
 /** One call, under one timeout and one signal; then each job is settled by its own end. */
 async function runTogether(

@@ -3,6 +3,7 @@ import { launch } from "./launch.ts";
 import { workerLimits } from "./worker-limits.ts";
 import type { Claimed } from "../machine/store.ts";
 import type { Launcher } from "../machine/launcher.ts";
+import { orWarn } from "../machine/or-warn.ts";
 import { afterCommit } from "./after-commit.ts";
 import { attemptSpan, settleSpan } from "./spans.ts";
 import type { WorkerScope } from "./worker-scope.ts";
@@ -82,11 +83,9 @@ async function write(
 /** The handler of an attempt that was canceled or lost has ended, so the slots of that attempt are free. A later attempt keeps its own. */
 async function freeSlots(scope: WorkerScope, job: Claimed): Promise<boolean> {
   if (job.slotKeys.length === 0) return true;
-  try {
-    const aftermath = await scope.ports.store.freeSlots([{ jobId: job.jobId, attempt: job.attempt }]);
-    await afterCommit(scope.ports, aftermath);
-  } catch (error) {
-    scope.ports.log.warn("slots were not freed; they end with the lease", { job: job.jobId, error });
-  }
+  const { ports } = scope;
+  const { jobId, attempt } = job;
+  const free = async () => afterCommit(ports, await ports.store.freeSlots([{ jobId, attempt }]));
+  await orWarn(ports.log, free, "slots were not freed; they end with the lease", { job: jobId });
   return true;
 }

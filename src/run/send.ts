@@ -2,6 +2,7 @@ import type { JobId } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import type { OutboxBatch, OutMessage } from "../machine/outbox.ts";
+import { orWarn } from "../machine/or-warn.ts";
 import type { Ports } from "../machine/ports.ts";
 import { laneSpan } from "./spans.ts";
 
@@ -43,7 +44,9 @@ export async function sendOutbox(ports: SendPorts, outbox: readonly OutboxBatch[
   };
   await Promise.all(Array.from({ length: Math.min(deliveryLimits.sendConcurrencyMax, calls.length) }, sender));
   await ports.crashPoint?.("relay.sent");
-  await confirm(ports, await kept.end());
+  const unsent = await kept.end();
+  const warning = "confirm failed; the messages will be sent twice";
+  await orWarn(ports.log, () => ports.store.confirm(unsent), warning, { outbox: unsent.length });
   await ports.crashPoint?.("relay.confirmed");
   return accepted;
 }
@@ -88,17 +91,6 @@ async function sendCall(
     unanswered.set(lane, callsWithout(unanswered, lane) + 1);
     ports.log.warn("send failed; the outbox batch stays open", { lane, messages: own.length, error });
     return [];
-  }
-}
-
-async function confirm(
-  ports: SendPorts,
-  unsent: readonly { readonly id: string; readonly failed: readonly JobId[] }[],
-): Promise<void> {
-  try {
-    await ports.store.confirm(unsent);
-  } catch (error) {
-    ports.log.warn("confirm failed; the messages will be sent twice", { outbox: unsent.length, error });
   }
 }
 

@@ -5,6 +5,7 @@ import { createLeaseKeeper, Interruption } from "./lease-keeper.ts";
 import { workerLimits } from "./worker-limits.ts";
 import { type Arrived, type QueueRecord, decodeRecords } from "./message.ts";
 import type { Claimed } from "../machine/store.ts";
+import { orWarn } from "../machine/or-warn.ts";
 import type { Ports } from "../machine/ports.ts";
 import { resendOpen } from "./relay.ts";
 import { createLapsedLeases, type LapsedLeases, rescue } from "./rescue.ts";
@@ -214,15 +215,10 @@ async function readArrived(
 /** Workers rescue a few expired jobs of their lane, so that these do not wait for a scheduler task. */
 async function smallRescue(scope: WorkerScope, lapsed: LapsedLeases): Promise<void> {
   const { ports, registry, options } = scope;
-  try {
-    await rescue(ports, registry, {
-      lapsed,
-      limit: workerLimits.workerRescueRowsMax,
-      rounds: 1,
-      lane: options.lane,
-    });
-    await resendOpen(ports, { lane: options.lane, rounds: 1 });
-  } catch (error) {
-    ports.log.warn("the worker's own rescue failed; the next pass does it", { error });
-  }
+  const { lane } = options;
+  const work = async (): Promise<void> => {
+    await rescue(ports, registry, { lapsed, limit: workerLimits.workerRescueRowsMax, rounds: 1, lane });
+    await resendOpen(ports, { lane, rounds: 1 });
+  };
+  await orWarn(ports.log, work, "the worker's own rescue failed; the next pass does it");
 }

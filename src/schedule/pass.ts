@@ -4,6 +4,7 @@ import { passLimits } from "./pass-limits.ts";
 import { runLimits } from "../machine/run-limits.ts";
 import { acquire } from "./acquire.ts";
 import { type Fence, FenceLost } from "../machine/fence.ts";
+import { orWarn } from "../machine/or-warn.ts";
 import type { Ports } from "../machine/ports.ts";
 import { giveTurns, relay, resendOpen, wakeHeld } from "../run/relay.ts";
 import { saveObservations, requeueLost, earlierObservations, type QueueObservations } from "../run/requeue.ts";
@@ -57,7 +58,8 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
       add(totals, counts);
       passes += 1;
       if (isWhole(counts) && !signal.aborted && ports.clock.elapsedMs() - notedMs >= passLimits.passNotedMs) {
-        await notePass(ports, fence);
+        // Without the note this pass looks as if it had failed, and the next one is noted.
+        await orWarn(ports.log, () => ports.store.passed(fence), "the pass could not be noted; the next one is");
         notedMs = ports.clock.elapsedMs();
       }
       await ports.clock.sleep(passLimits.passIntervalMs, signal);
@@ -79,15 +81,6 @@ export async function runPasses(ports: Ports, registry: Registry, options: PassO
 /** No step failed. A payload that could not be made is a fault of its schedule: its time is decided all the same. */
 const isWhole = (counts: Readonly<Record<string, number>>): boolean =>
   Object.keys(counts).every((name) => name === "payload.failed" || !name.endsWith(".failed"));
-
-/** Without the note this pass looks as if it had failed, and the next one is noted. */
-async function notePass({ store, log }: Ports, fence: Fence): Promise<void> {
-  try {
-    await store.passed(fence);
-  } catch (error) {
-    log.warn("the pass could not be noted; the next one is", { error });
-  }
-}
 
 /** Steps whose finds are not urgent: an idle system looks less often. Those of what no definition asks for find rows of earlier code. */
 function restedOf({ jobs }: Registry): ReadonlySet<string> {

@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Client } from "pg";
+import { onConnection } from "../postgres/access.ts";
 import { migrate } from "../postgres/migrate.ts";
 import type { AppDefinition } from "../define/definition.ts";
+import { madeOnce } from "../machine/made-once.ts";
 
 export interface TestDatabase {
   readonly url: string;
@@ -31,8 +32,7 @@ export async function testDatabase(apps: readonly AppDefinition[], server: strin
     .update(JSON.stringify([admin, folders]))
     .digest("hex")
     .slice(0, 12);
-  const template = templates.get(key) ?? makeTemplate(admin, key, apps);
-  templates.set(key, template);
+  const template = madeOnce(templates, key, () => makeTemplate(admin, key, apps));
   made += 1;
   const name = `belfry_test_${process.pid}_${made}`;
   await runOnce(admin, `create database ${name} template ${await template}`);
@@ -88,13 +88,5 @@ export const databaseOf = (url: string, database: string): string => {
 };
 
 /** One statement on a connection of its own. */
-export async function runOnce(url: string, text: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  client.on("error", () => {});
-  await client.connect();
-  try {
-    await client.query(text);
-  } finally {
-    await client.end();
-  }
-}
+export const runOnce = (url: string, text: string): Promise<void> =>
+  onConnection({ url }, async (client) => void (await client.query(text)), "belfry testing");

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { onClient } from "../../src/local/services/postgres.ts";
+import { onConnection } from "../../src/postgres/access.ts";
 import { startParts } from "../../src/local/services/parts.ts";
 import { identityOf } from "../../src/local/process/operating-system.ts";
 import { type LocalEvent, startLocal } from "../../src/local/system.ts";
@@ -13,7 +13,7 @@ import { until } from "./until.ts";
 const onDied = (error: unknown): void => console.error(error);
 
 const isAllSent = (url: string): Promise<boolean> =>
-  onClient(url, async (client) => (await client.query("select from belfry.outbox limit 1")).rowCount === 0);
+  onConnection({ url }, async (client) => (await client.query("select from belfry.outbox limit 1")).rowCount === 0);
 
 describe("the local system", () => {
   it(

@@ -52,7 +52,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
       to: "",
     },
     { file: "/src/run/requeue.ts", from: "for (const lane of lanesOf(registry)) {", to: "for (const lane of []) {" },
-    { file: "/src/run/worker.ts", from: "await resendOpen(ports, { lane: options.lane, rounds: 1 });", to: "" },
+    { file: "/src/run/worker.ts", from: "await resendOpen(ports, { lane, rounds: 1 });", to: "" },
   ],
   /** A sender never says that it is still at work. */
   kept: [
@@ -99,7 +99,7 @@ export const mutants: Readonly<Record<string, readonly Patch[]>> = {
   /** A call has more jobs than its kind allows. */
   "batch-max": [
     { file: "/src/postgres/sql/batch.ts", from: "(most - count(*) % most) % most as places", to: "1000 as places" },
-    { file: "/src/run/run-batches.ts", from: "all.slice(at * size, (at + 1) * size)", to: "(at === 0 ? all : [])" },
+    { file: "/src/run/run-batches.ts", from: "chunksOf(jobs", to: "((all) => [all])(jobs" },
   ],
   /** A job takes along what waits under another key. */
   "batch-key": [

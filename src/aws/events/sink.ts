@@ -2,6 +2,7 @@ import type { EventSink } from "../../insight/publish.ts";
 import { webhookSecrets, webhookSink } from "./webhook.ts";
 import { publishLimits } from "../../insight/publish-limits.ts";
 import type { StreamEvent } from "../../insight/event-stream.ts";
+import { chunksOf } from "../../machine/chunks.ts";
 import { objectIn, jsonFetch } from "../signed-fetch.ts";
 
 export type EventSinkSettings =
@@ -48,9 +49,9 @@ export function eventBridgeSink(options: EventBridgeOptions): EventSink {
   return {
     name: `bus ${bus}`,
     async send(events, signal) {
-      for (let at = 0; at < events.length; at += eventBridgeBatchMax) {
+      for (const page of chunksOf(events, eventBridgeBatchMax)) {
         signal.throwIfAborted();
-        const Entries = events.slice(at, at + eventBridgeBatchMax).map((event) => entryOf(event, options));
+        const Entries = page.map((event) => entryOf(event, options));
         const response = await jsonFetch({
           url: endpoint ?? `https://events.${region}.amazonaws.com/`,
           service: "events",

@@ -1,4 +1,5 @@
 import { Metrics as Powertools } from "@aws-lambda-powertools/metrics";
+import { madeOnce } from "../../machine/made-once.ts";
 import type { Metrics } from "../../machine/ports.ts";
 import { catalog } from "./catalog.ts";
 
@@ -20,9 +21,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const sets = new Map<string, Powertools>();
   const setOf = (dimensions: Dimensions): Powertools => {
     const name = JSON.stringify(Object.entries(dimensions).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-    const known = sets.get(name) ?? newSet(options, dimensions);
-    sets.set(name, known);
-    return known;
+    return madeOnce(sets, name, () => newSet(options, dimensions));
   };
 
   return {

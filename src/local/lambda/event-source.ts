@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { SandboxPool } from "./sandbox-pool.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { SqsClient } from "../../aws/sqs-client.ts";
+import { chunksOf } from "../../machine/chunks.ts";
 
 export interface EventSourceMappingOptions {
   readonly queue: SourceQueue;
@@ -181,8 +182,7 @@ export function createSourceQueue(options: { client: SqsClient; url: string; reg
       return Messages.map((message) => recordOf(message, arn, region));
     },
     async delete(records) {
-      for (let from = 0; from < records.length; from += callMax) {
-        const page = records.slice(from, from + callMax);
+      for (const page of chunksOf(records, callMax)) {
         const entries = page.map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
         await client.call("DeleteMessageBatch", { QueueUrl: url, Entries: entries });
       }

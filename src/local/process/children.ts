@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
+import { madeOnce } from "../../machine/made-once.ts";
 import {
   identityOf,
   isRunning,
@@ -185,9 +186,7 @@ export class Children {
 
   #logOf(name: string): LogFile {
     const file = join(this.#logFolder, `${name.replaceAll(/[^\w.-]+/g, "-")}.log`);
-    const log = this.#logs.get(name) ?? new LogFile(file, this.#onProblem);
-    this.#logs.set(name, log);
-    return log;
+    return madeOnce(this.#logs, name, () => new LogFile(file, this.#onProblem));
   }
 }
 

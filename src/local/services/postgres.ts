@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { Client } from "pg";
+import { onConnection } from "../../postgres/access.ts";
 import { freePort } from "../process/free-port.ts";
 import { endChild, hasEnded } from "../process/children.ts";
 import { FolderGone } from "../home.ts";
@@ -221,22 +221,10 @@ function endOf(server: ChildProcess): () => void {
 }
 
 const createDatabase = (url: string): Promise<void> =>
-  onClient(`${url}/postgres`, async (client) => {
+  onConnection({ url: `${url}/postgres` }, async (client) => {
     const { rowCount } = await client.query("select 1 from pg_database where datname = 'belfry'");
     if (rowCount === 0) await client.query("create database belfry");
   });
-
-/** One connection for a few statements. */
-export async function onClient<T>(url: string, run: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url });
-  client.on("error", () => {});
-  await client.connect();
-  try {
-    return await run(client);
-  } finally {
-    await client.end();
-  }
-}
 
 async function runToEnd(
   program: string,

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { onClient } from "../services/postgres.ts";
+import { onConnection } from "../../postgres/access.ts";
 
 export interface Compression {
   /** Seconds of the system per second of the machine. */
@@ -14,7 +14,7 @@ export interface Compression {
  * @returns by how many milliseconds it is ahead of this machine's.
  */
 export const compressTime = (databaseUrl: string, { scale, startsAt }: Compression): Promise<number> =>
-  onClient(databaseUrl, async (client) => {
+  onConnection({ url: databaseUrl }, async (client) => {
     const aheadMs = await aheadOf(client);
     const isFresh = aheadMs === 0;
     if (scale === 1 && startsAt === null && isFresh) return 0;

@@ -1,7 +1,7 @@
 import { type Timetable, timetable } from "../../calendar/timetable.ts";
 import type { ScheduleWakeTopology } from "../../stage/topology.ts";
 import { exitCause } from "../lambda/sandbox.ts";
-import { onClient } from "../services/postgres.ts";
+import { onConnection } from "../../postgres/access.ts";
 import { type ClockOptions, intervalMsMin, SchedulerProcesses } from "./wake-clock.ts";
 
 export interface RuleClockOptions extends ClockOptions {
@@ -92,7 +92,7 @@ const tableOf = (cron: string): Timetable =>
 
 /** The system's time is the database's, compressed or not. */
 const systemNow = (databaseUrl: string): Promise<number> =>
-  onClient(databaseUrl, async (client) => {
+  onConnection({ url: databaseUrl }, async (client) => {
     const { rows } = await client.query<{ now: number }>("select belfry.ms(belfry.now()) as now");
     return rows[0]?.now ?? Number.NaN;
   });

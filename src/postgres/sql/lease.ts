@@ -28,32 +28,22 @@ export const extendLease = statement<{ id: string }>("lease-extend")(`${moveLeas
 export const takeOverLease = statement<ClaimedRow>("lease-take-over")(`${moveLease}
 returning null as reason, ${claimedColumns}`);
 
-/**
- * The leases of the worker whose name begins with $1 end, at a time that says so, by the cause $2. Who sees it first says why.
- * Locks: its leases in id order, waiting.
- */
-export const endLeases = statement<never>("lease-end")(`
+/** Of the leases of the worker whose name begins with $1, those that were not ended. Locks: them in id order, waiting. */
+const changeLeases = (name: string, change: string, read = "id") =>
+  statement<never>(name)(`
 with mine as materialized (
-  select id from belfry.lease where starts_with(worker, $1) and until > 'epoch' order by id for no key update
+  select ${read} from belfry.lease where starts_with(worker, $1) and until > 'epoch' order by id for no key update
 )
-update belfry.lease l set until = 'epoch', cause = $2 from mine m where l.id = m.id`);
+update belfry.lease l set ${change} from mine m where l.id = m.id`);
 
-/** The same worker stands still, by the cause $2; a heartbeat forgets it. Locks: its leases in id order, waiting. */
-export const noteCause = statement<never>("lease-note")(`
-with mine as materialized (
-  select id from belfry.lease where starts_with(worker, $1) and until > 'epoch' order by id for no key update
-)
-update belfry.lease l set cause = $2 from mine m where l.id = m.id`);
+/** They end, at a time that says so, by the cause $2. Who sees it first says why. Locks: its leases in id order, waiting. */
+export const endLeases = changeLeases("lease-end", "until = 'epoch', cause = $2");
 
-/**
- * A debugger has stopped the worker whose name begins with $1: its leases begin again, also one that has ended and was not taken.
- * Locks: its leases in id order, waiting.
- */
-export const keepLeases = statement<never>("lease-keep")(`
-with mine as materialized (
-  select id, ms from belfry.lease where starts_with(worker, $1) and until > 'epoch' order by id for no key update
-)
-update belfry.lease l set until = ${leaseEnd("m.ms")} from mine m where l.id = m.id`);
+/** The worker stands still, by the cause $2; a heartbeat forgets it. Locks: its leases in id order, waiting. */
+export const noteCause = changeLeases("lease-note", "cause = $2");
+
+/** A debugger has stopped it: they begin again, also one that has run out and was not taken. Locks: its leases in id order, waiting. */
+export const keepLeases = changeLeases("lease-keep", `until = ${leaseEnd("m.ms")}`, "id, ms");
 
 /**
  * Renews the leases of these jobs, for all the jobs of each, and answers the attempts still held. $1 ids $2 attempts

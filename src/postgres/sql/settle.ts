@@ -120,7 +120,9 @@ export const settleSuccess = keptForAnySize<WrittenRows>("settle-success")(`
 with ${succeed("num_nulls(j.slot_keys, j.run_id) = 2")}
 select array_to_string(ids, ',') as ids from done`);
 
-const isStarted = `t.state = 'QUEUED' or (t.state = 'PENDING' and t.verdict = 'ready' and t.due_at <= belfry.now() + belfry.span(`;
+/** Of a successor `t`: it starts, or may as soon as the relay dispatches it. */
+const isStarted = (windowMs: string): string =>
+  `t.state = 'QUEUED' or (t.state = 'PENDING' and t.verdict = 'ready' and t.due_at <= belfry.now() + belfry.span(${windowMs}::float8))`;
 
 /**
  * Successes of rows of runs without slots. $1-$4 as above $5 dispatch window $6 successors that may be QUEUED. They are counted as
@@ -146,7 +148,7 @@ with out_edges as materialized (
 select array_to_string(ids, ',') as ids, array(select distinct run_id from moved) as runs, (
   select json_agg(r order by r.id) from (
     select t.id::text, t.state, t.generation, t.lane, t.trace, belfry.ms_until(t.due_at) as delay_ms, o.id::text as batch, false as own
-    from released t left join posted o on o.lane = t.lane and t.state = 'QUEUED' where ${isStarted}$5::float8))
+    from released t left join posted o on o.lane = t.lane and t.state = 'QUEUED' where ${isStarted("$5")}
   ) r
 ) as released
 from done`);
@@ -218,7 +220,7 @@ from moved m left join posted o on o.lane = m.lane and m.state = 'QUEUED'
 union all
 select t.id, t.state, t.generation, t.lane, t.trace, belfry.ms_until(t.due_at), o.id, null, false, null
 from released t left join posted o on o.lane = t.lane and t.state = 'QUEUED'
-where ${isStarted}$15::float8))
+where ${isStarted("$15")}
 order by 1`);
 
 /** The rows just moved, for a hook in the same transaction; a task's payload is its run's input. Locks nothing: they are locked. */
