@@ -27,7 +27,7 @@ import { capEndpoint } from "./routes/caps.ts";
 import { laneEndpoints, lockEndpoint } from "./routes/lanes.ts";
 import { metricsEndpoint } from "./routes/metrics.ts";
 import { previewEndpoint } from "./routes/preview.ts";
-import { runEndpoints, runMapEndpoint, runMatrixEndpoint } from "./routes/runs.ts";
+import { runEndpoints } from "./routes/runs.ts";
 import { signalEndpoint } from "./routes/signal-run.ts";
 import { scheduleControlEndpoints } from "./routes/schedule-control.ts";
 import { scheduleOutcomeEndpoint } from "./routes/schedule-outcomes.ts";
@@ -99,9 +99,9 @@ function documents(endpoints: readonly Endpoint[], { registry, version, access }
   return (caller: Caller | null): ReturnType<typeof openApi> => {
     const scope = caller === null ? {} : caller.scope;
     const name = JSON.stringify(scope ?? null);
-    const { kinds } = scope === undefined ? { kinds: null } : boundsOf(registry, scope);
+    const within = boundsOf(registry, scope);
     const startable = [...registry.jobs.values()].filter(
-      ({ id }) => graphOf(registry, id) === null && kinds?.has(id) !== false,
+      ({ id }) => graphOf(registry, id) === null && within.hasKind(id),
     );
     const document = made.get(name) ?? openApi(endpoints, { version, isSigned: access === "signed", kinds: startable });
     made.set(name, document);
@@ -127,8 +127,6 @@ export function endpointsOf(options: ApiOptions) {
     ...searchEndpoints(options),
     ...jobEndpoints(options),
     ...runEndpoints(options),
-    runMapEndpoint(options),
-    runMatrixEndpoint(options),
     signalEndpoint(options),
     ...laneEndpoints(options),
     capEndpoint(options),

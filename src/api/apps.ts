@@ -19,8 +19,10 @@ import { HttpProblem } from "./problem.ts";
 export function mountApps(api: Hono, options: ApiOptions, shared: MountOptions): void {
   for (const { name, jobs, routes } of options.registry.apps) {
     if (routes === null) continue;
-    const isOutside = ({ scope }: Caller): boolean =>
-      scope !== undefined && jobs.some(({ id }) => !boundsOf(options.registry, scope).kinds.has(id));
+    const isOutside = ({ scope }: Caller): boolean => {
+      const within = boundsOf(options.registry, scope);
+      return jobs.some(({ id }) => !within.hasKind(id));
+    };
     api.use(`/apps/${name}/*`, watched(`/apps/${name}`, isOutside, shared));
     const answer = (request: Request, env: unknown): Response | Promise<Response> =>
       routes.fetch(request, routeContextOf(options, name, requireRole("read", shared.identify(request, env)), shared));
@@ -60,20 +62,19 @@ function routeContextOf(
   caller: Caller,
   { marks }: MountOptions,
 ): RouteContext {
-  const within = caller.scope === undefined ? null : boundsOf(registry, caller.scope);
-  const isOutside = (kind: string): boolean => within?.kinds.has(kind) === false;
+  const within = boundsOf(registry, caller.scope);
   const seen = async <T extends { readonly kind: string }>(job: T) => (await shownTo(caller, job, marks)) as T;
   return {
     stage,
     log: ports.log.child({ app }),
     async find({ id: kind }, key) {
-      if (isOutside(kind)) return null;
+      if (!within.hasKind(kind)) return null;
       const found = await ports.store.job({ kind, key });
       return found === null ? null : await seen(found);
     },
     async get(id) {
       const job = await ports.store.job(id);
-      if (job === null || isOutside(job.kind)) return null;
+      if (job === null || !within.hasKind(job.kind)) return null;
       const moves = (await insight.run(readMoves, { ids: [id] })).map(({ at, startedAt, ...move }) => ({
         ...move,
         at: Date.parse(at),
@@ -84,8 +85,8 @@ function routeContextOf(
       return shown;
     },
     async cancel(id) {
-      const found = within === null ? null : await ports.store.job(id);
-      if (found !== null && isOutside(found.kind)) return false;
+      const found = within.isWhole ? null : await ports.store.job(id);
+      if (found !== null && !within.hasKind(found.kind)) return false;
       const canceled = await cancelJobs(ports, registry, [id], { caller: caller.name });
       return canceled.includes(id);
     },

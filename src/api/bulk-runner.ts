@@ -42,12 +42,15 @@ export function bulkBeginner(options: ApiOptions): Bulks {
       }
       return begun(written);
     },
-    async again(id) {
-      const [kept] = await insight.run(readBulks, { id, limit: 1 });
-      if (kept === undefined) throw unknownBulk(id);
-      return begun(kept);
-    },
+    again: async (id) => begun(await knownBulk(insight, id)),
   };
+}
+
+/** @throws HttpProblem 404 */
+export async function knownBulk(insight: ApiOptions["insight"], id: string): Promise<Bulk> {
+  const [found] = await insight.run(readBulks, { id, limit: 1 });
+  if (found === undefined) throw unknownBulk(id);
+  return found;
 }
 
 const begun = (bulk: Bulk): JsonAnswer => ({ status: 202, body: bulkJson(bulk), location: `/bulk/${bulk.id}` });

@@ -22,8 +22,8 @@ export interface RequestOf<P, Q, B> {
   readonly request: Request;
   /** A value as the caller may see it. Answers that are JSON are shown so anyway; streams must be. */
   shown(value: unknown): Promise<unknown>;
-  /** What of the stage its caller may see and change; null: all. */
-  readonly within: Bounds | null;
+  /** What of the stage its caller may see and change. */
+  readonly within: Bounds;
 }
 
 type Replies = Readonly<Record<number, z.ZodType>>;
@@ -68,8 +68,15 @@ export interface Endpoint<N extends string = string, R extends Replies = Replies
   readonly streams?: string;
   /** A message of that stream. */
   readonly message?: z.ZodType;
-  handle(asked: RequestOf<never, never, never>): Promise<Answer> | Answer;
+  handle: Handler<RequestOf<never, never, never>, Answer>;
 }
+
+type Handler<A, T> = (asked: A) => Promise<T> | T;
+
+/** An answer; or the body of one that is a 200 and nothing else. */
+type Answering<A> =
+  | { readonly handle: Handler<A, Answer>; readonly reply?: never }
+  | { readonly reply: Handler<A, object>; readonly handle?: never };
 
 type Out<S> = S extends z.ZodType<infer T> ? T : undefined;
 
@@ -90,11 +97,12 @@ export function endpoint<
     readonly params?: P;
     readonly query?: Q;
     readonly body?: B;
-    handle(asked: RequestOf<Out<P>, Out<Q>, Out<B>>): Promise<Answer> | Answer;
-  },
+  } & Answering<RequestOf<Out<P>, Out<Q>, Out<B>>>,
 ): Endpoint<N, R, A> {
   const [method, path] = at.split(" ") as [Method, string];
-  return { ...spec, at, method, path, role: method === "GET" ? "read" : "operate" };
+  const handle: Endpoint["handle"] =
+    spec.reply === undefined ? spec.handle : async (asked) => ({ status: 200, body: await spec.reply(asked) });
+  return { ...spec, at, method, path, role: method === "GET" ? "read" : "operate", handle };
 }
 
 export interface MountOptions {
@@ -228,7 +236,7 @@ async function read(
 ): Promise<RequestOf<never, never, never>> {
   const filter = (body as { filter?: object } | undefined)?.filter ?? {};
   if (caller.hides === true) await refuseProbe(caller, marks, Object.keys({ ...c.req.query(), ...filter }));
-  const within = caller.scope === undefined ? null : boundsOf(registry, caller.scope);
+  const within = boundsOf(registry, caller.scope);
   const asked: RequestOf<never, never, never> = {
     params: (each.params === undefined ? undefined : readPath(c, each.params)) as never,
     query: (each.query === undefined ? refuseQuery(c) : readQuery(c, each.query)) as never,
@@ -238,7 +246,7 @@ async function read(
     shown: (value) => shownTo(caller, value, marks),
     within,
   };
-  if (within !== null) await confine(each.scope, asked, within);
+  if (!within.isWhole) await confine(each.scope, asked, within);
   return asked;
 }
 

@@ -77,36 +77,34 @@ export const headerParameters = ({ takesKey, hasVersion, method, message }: Endp
   ...(message === undefined ? [] : [lastEventParameter]),
 ];
 
-const keyParameter = {
-  name: "idempotency-key",
+const inHeader = (name: string, description: string, schema: OpenApiPart = {}): OpenApiPart => ({
+  name,
   in: "header",
-  description: "As the `key` of the body: a second request with it makes nothing.",
+  description,
   required: false,
-  schema: { type: "string", pattern: keyPattern },
+  schema: { type: "string", ...schema },
+});
+
+const keyParameter = {
+  ...inHeader("idempotency-key", "As the `key` of the body: a second request with it makes nothing.", {
+    pattern: keyPattern,
+  }),
   example: "first-hello",
 };
 
 const versionParameter = {
-  name: "if-match",
-  in: "header",
-  description: "Refuses the change with 412 when the schedule has another version.",
-  required: false,
-  schema: { type: "string", pattern: ifMatchPattern },
+  ...inHeader("if-match", "Refuses the change with 412 when the schedule has another version.", {
+    pattern: ifMatchPattern,
+  }),
   example: '"1"',
 };
 
-const heldParameter = {
-  name: "if-none-match",
-  in: "header",
-  description: "The `ETag` of an earlier answer: 304 while it is still the same, word for word.",
-  required: false,
-  schema: { type: "string" },
-};
+const heldParameter = inHeader(
+  "if-none-match",
+  "The `ETag` of an earlier answer: 304 while it is still the same, word for word.",
+);
 
-const lastEventParameter = {
-  name: "last-event-id",
-  in: "header",
-  description: "The id of the last event that came, with which a stream goes on.",
-  required: false,
-  schema: { type: "string" },
-};
+const lastEventParameter = inHeader(
+  "last-event-id",
+  "The id of the last event that came, with which a stream goes on.",
+);

@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { readUntil } from "../calendar/asked-time.ts";
 import { openZone, zoneProblem } from "../calendar/zone.ts";
-import { contractLimits } from "../machine/contract-limits.ts";
 import type { Instant } from "../machine/job.ts";
 import { dayMs } from "../machine/units.ts";
 import { type NewPause, pauseDaysMax, pauseReasonCharactersMax } from "../machine/pause.ts";
 import { invalidTime } from "./problem.ts";
-import { text } from "./query-fields.ts";
+import { nameText, text } from "./query-fields.ts";
 
 export const pauseBody = z.strictObject({
   reason: text(pauseReasonCharactersMax, "Shown beside the pause.").optional(),
@@ -14,7 +13,7 @@ export const pauseBody = z.strictObject({
     64,
     "The pause ends by itself then: `2h`, `6:00` or `2026-11-23T06:00` by the clock of `timezone`, or an instant.",
   ).optional(),
-  timezone: text(contractLimits.idCharactersMax, "IANA name, whose clock `until` is read from.").default("UTC"),
+  timezone: nameText("IANA name, whose clock `until` is read from.").default("UTC"),
 });
 
 /** @throws HttpProblem 422 for an end that cannot be read, has passed or is too far away. */

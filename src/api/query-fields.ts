@@ -25,7 +25,7 @@ export const maybeWhole = (max: number, description: string) =>
     .meta({ description, as: wholeAs(max) });
 
 /** One rule for all lists: `max` rows a page at most. */
-export const limit = (max: number, usual: number) => whole(max, usual, "Rows of a page.");
+export const limit = (usual: number, max: number = contractLimits.listRowsMax) => whole(max, usual, "Rows of a page.");
 
 /** Of any length that surely fits the 64 bits of the database. */
 const idPattern = /^[1-9]\d{0,17}$/;
@@ -41,6 +41,12 @@ export const text = (max: number, description?: string) =>
     .min(1, "must not be empty")
     .max(max, `must have at most ${max} characters`)
     .meta({ description });
+
+/** Of a kind, a lane, an app or a zone. */
+export const nameText = (description?: string) => text(contractLimits.idCharactersMax, description);
+
+/** Of a list by id. */
+export const pageFields = (usual: number) => ({ cursor: id.optional(), limit: limit(usual) });
 
 export const instant = z.iso
   .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })

@@ -1,7 +1,7 @@
 import { contractLimits } from "../machine/contract-limits.ts";
 import { weekdayNames } from "../machine/schedule.ts";
 import { z } from "zod";
-import { durationUpTo, instant, requestKey, text, whole } from "./query-fields.ts";
+import { durationUpTo, instant, nameText, requestKey, text, whole } from "./query-fields.ts";
 
 const pace = durationUpTo(contractLimits.misfireAgeMsMax, "Between the due times of two jobs.").optional();
 
@@ -17,7 +17,7 @@ const misfire = z.union([
 ]);
 
 const calendar = z.strictObject({
-  id: text(contractLimits.idCharactersMax).optional(),
+  id: nameText().optional(),
   dates: z.array(z.string()).optional(),
   weekdays: z.array(z.enum(weekdayNames)).optional(),
   yearly: z.array(z.string()).optional(),
@@ -26,10 +26,10 @@ const calendar = z.strictObject({
 
 /** The options of `defineSchedule`; what the values mean is checked by the core, all problems together. */
 const settings = {
-  kind: text(contractLimits.idCharactersMax),
+  kind: nameText(),
   payload: z.unknown().optional(),
   cron: text(contractLimits.cronCharactersMax).optional(),
-  timezone: text(contractLimits.idCharactersMax).optional(),
+  timezone: nameText().optional(),
   every: text(contractLimits.cronCharactersMax).optional(),
   at: text(contractLimits.idCharactersMax).optional(),
   dst: z.strictObject({ gap: z.string().optional(), overlap: z.string().optional() }).optional(),
@@ -85,7 +85,7 @@ export const explainQuery = z.strictObject({
 });
 export const previewQuery = z.strictObject({
   expression: text(contractLimits.cronCharactersMax, "Five fields, `cron(...)`, `rate(...)` or a duration."),
-  timezone: text(contractLimits.idCharactersMax).default("UTC").describe("IANA name."),
+  timezone: nameText().default("UTC").describe("IANA name."),
   gap: z
     .enum(["auto", "skip", "shift", "first-valid"])
     .default("auto")

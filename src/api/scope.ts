@@ -8,16 +8,21 @@ import type { JobSearch } from "../insight/search.ts";
 import type { ApiOptions } from "./options.ts";
 import { HttpProblem, unknownJob, unknownRun } from "./problem.ts";
 
-/** What a caller with a scope may see and change, by the definitions of this release. */
+/** What a caller may see and change, by the definitions of this release. */
 export interface Bounds {
-  readonly kinds: ReadonlySet<string>;
-  /** The same, as a search for jobs. */
-  readonly search: { readonly kinds: readonly string[] };
+  /** Of a caller without a scope: all, also what no definition has any more. */
+  readonly isWhole: boolean;
+  /** The kinds, as a search for jobs. */
+  readonly search: { readonly kinds?: readonly string[] };
+  hasKind(kind: string): boolean;
   /** A lane that is named, or of which every kind is. */
   hasLane(name: string): boolean;
 }
 
-export function boundsOf({ apps, jobs }: Pick<Registry, "apps" | "jobs">, scope: Scope): Bounds {
+const everything: Bounds = { isWhole: true, search: {}, hasKind: () => true, hasLane: () => true };
+
+export function boundsOf({ apps, jobs }: Pick<Registry, "apps" | "jobs">, scope: Scope | undefined): Bounds {
+  if (scope === undefined) return everything;
   const named = apps.flatMap(({ name, jobs: own }) =>
     own.filter(({ lane }) => scope.apps?.includes(name) === true || scope.lanes?.includes(lane) === true),
   );
@@ -26,8 +31,9 @@ export function boundsOf({ apps, jobs }: Pick<Registry, "apps" | "jobs">, scope:
   for (const job of inside) for (const made of job.makes ?? []) inside.add(made);
   const kinds = new Set([...inside].map(({ id }) => id));
   return {
-    kinds,
+    isWhole: false,
     search: { kinds: [...kinds] },
+    hasKind: (kind) => kinds.has(kind),
     hasLane(name) {
       const kind = kindOf(name);
       if (kind !== null) return kinds.has(kind);
@@ -62,7 +68,7 @@ export async function confine<A extends Confined>(rule: ScopeRule<A>, asked: A, 
     if (!within.hasLane(about.lane)) throw outside(`the lane ${JSON.stringify(about.lane)} is not among them`);
     return;
   }
-  const other = about.kinds.find((kind) => !within.kinds.has(kind));
+  const other = about.kinds.find((kind) => !within.hasKind(kind));
   if (other !== undefined)
     throw about.missing ?? outside(`the kind ${JSON.stringify(other.slice(0, 100))} is not among them`);
 }
@@ -83,10 +89,9 @@ function kindAsked({ query, body }: Confined): About {
 export const outside = (why: string): HttpProblem =>
   new HttpProblem("outside-scope", `you may see and change only some apps or lanes: ${why}`);
 
-export function isWithin({ kind, kinds }: JobSearch, within: Bounds | null): boolean {
-  if (within === null) return true;
+export function isWithin({ kind, kinds }: JobSearch, within: Bounds): boolean {
   const named = kind === undefined ? kinds : [kind];
-  return named?.every((each) => within.kinds.has(each)) === true;
+  return within.isWhole || named?.every((each) => within.hasKind(each)) === true;
 }
 
 export interface PathOf<Id extends string = string> {

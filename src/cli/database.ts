@@ -7,6 +7,7 @@ import { type AppDefinition, registry } from "../define/definition.ts";
 import { everySchedule, specsOf } from "../schedule/install-schedules.ts";
 import type { Tx } from "../machine/transaction.ts";
 import { scheduleDifferences } from "../schedule/schedule-difference.ts";
+import { messageOf } from "./exit.ts";
 import type { Finding } from "./preflight.ts";
 
 interface Databases {
@@ -72,8 +73,6 @@ async function finding(name: string, detail: string, fix: string, check: () => P
     return { name, ok: false, detail: messageOf(error), fix };
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** How the schedules stored in this database differ from those in code, a sentence each; says so when it does not answer. */
 export async function storedDifferences(

@@ -33,6 +33,9 @@ export class CliError extends Error {
 export const wrongUsage = (code: string, message: string, details: readonly string[] = []): CliError =>
   new CliError(exitCodes.usage, code, message, details);
 
+/** What an error says, also of what is thrown and is none. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** Thrown by a command that has written its result and ends with another code than 0. */
 export class Finished extends Error {
   readonly exitCode: ExitCode;

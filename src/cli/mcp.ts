@@ -2,7 +2,7 @@ import { Server } from "@modelcontextprotocol/server";
 import manifest from "../../package.json" with { type: "json" };
 import type { Parameter } from "../api/parameters.ts";
 import type { ApiClient, ApiRequest } from "./client.ts";
-import { CliError } from "./exit.ts";
+import { CliError, messageOf } from "./exit.ts";
 
 /** What a model reads once, before it chooses a tool. */
 const instructions = `Belfry runs scheduled work. A schedule has times; each time becomes one occurrence and one job. A job of a kind waits in a lane, runs in attempts and ends as SUCCESS, FAILED, CANCELED or SKIPPED. A run is many jobs that belong together: a fan-out or a graph.
@@ -71,7 +71,7 @@ export function mcpServer(
         : { content: [{ type: "text", text: `done; ${length}` }] };
     } catch (error) {
       const details = error instanceof CliError ? error.details : [];
-      return refusal([error instanceof Error ? error.message : String(error), ...details].join("\n"));
+      return refusal([messageOf(error), ...details].join("\n"));
     }
   });
   return server;

@@ -5,6 +5,7 @@ import { loadApps } from "../compose/apps.ts";
 import { type Project, stageNamed } from "../stage/project.ts";
 import { topology, type Topology } from "../stage/topology.ts";
 import { recordingInterfaces } from "./config-recording.ts";
+import { messageOf } from "./exit.ts";
 import { findApi } from "./find-api.ts";
 import { type Plan, planOf } from "./plan.ts";
 
@@ -65,7 +66,7 @@ export async function preflight(
         const seen = await look();
         return { name, ok: true, ...(typeof seen === "string" ? { detail: seen } : seen) };
       } catch (error) {
-        return { name, ok: false, detail: error instanceof Error ? error.message : String(error), fix };
+        return { name, ok: false, detail: messageOf(error), fix };
       }
     }),
   );

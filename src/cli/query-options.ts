@@ -4,7 +4,7 @@ import type { Endpoint } from "../api/endpoint.ts";
 import type { Parameter } from "../api/parameters.ts";
 import operations from "./operations.json" with { type: "json" };
 import { text } from "node:stream/consumers";
-import { wrongUsage } from "./exit.ts";
+import { messageOf, wrongUsage } from "./exit.ts";
 
 /** The parameters of an operation's query, from the schema that reads them; members of the payload have their own option. */
 const fieldsOf = (operation: OperationName): readonly QueryParameter[] =>
@@ -98,7 +98,7 @@ export async function readPayload(argument: string | undefined): Promise<{ paylo
   } catch (error) {
     const shown = json.length > 60 ? `${json.slice(0, 60)}...` : json;
     throw wrongUsage("bad-json", `the payload is not JSON: ${shown}`, [
-      error instanceof Error ? error.message : String(error),
+      messageOf(error),
       `write it in single quotes: '{"name":"Ada"}'`,
     ]);
   }

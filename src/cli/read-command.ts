@@ -11,7 +11,6 @@ interface Reading<N extends OperationName> {
   readonly about?: string;
   /** What follows `npx belfry`. */
   readonly example: string;
-  readonly operation: N;
   /** Its arguments in their order, by the parameter that each is: how the usage shows it, and what it is. */
   readonly args?: Readonly<Record<string, readonly [usage: string, about?: string]>>;
   /** Of the query's options: which are not offered, and words for others. */
@@ -31,25 +30,41 @@ interface Reading<N extends OperationName> {
 export const commandOf = (name: string, about: string, example: string): Command =>
   new Command(name).description(about).addHelpText("after", `\nExample:\n  $ npx belfry ${example}`);
 
-export function readCommand<N extends OperationName>(world: World, out: Output, reading: Reading<N>): Command {
-  const { name, about, example, operation, args = {}, without = [], words = {}, check } = reading;
-  const command = new Command(name).addHelpText("after", `\nExample:\n  $ npx belfry ${example}`);
-  if (about !== undefined) command.description(about);
-  for (const argument of Object.values(args)) command.argument(...argument);
-  withQuery(command, operation, { without: [...without, ...Object.keys(args)], words });
-  for (const [flag, text] of Object.entries(reading.options ?? {})) command.option(flag, text);
-  if (check !== undefined) command.option("--check", check[0]);
-  return command.action(async () => {
-    const options = command.opts<Record<string, string | undefined>>();
-    const named = Object.fromEntries(Object.keys(args).map((key, place) => [key, command.args[place]]));
-    const answer = await api(world, command).call(operation, { ...queryIn(operation, options), ...named });
-    out.result(reading.result?.(answer) ?? answer, () => reading.text(answer, { ...options, ...named }));
-    const { nextCursor = null } = answer as { readonly nextCursor?: string | null };
-    if (nextCursor !== null) out.note(`more: --cursor ${/^\w+$/.test(nextCursor) ? nextCursor : `'${nextCursor}'`}`);
-    for (const note of reading.notes?.(answer) ?? []) if (note !== false) out.note(note);
-    if (options["check"] !== undefined && check?.[1](answer) === true) throw new Finished(exitCodes.failedJob);
-  });
-}
+/** How each command is made. */
+export type MakesCommand = (world: World, out: Output) => Command;
+
+/** A command of others, in the order of its help; the first of them where none is named, if it says so. */
+export const groupOf =
+  (name: string, commands: readonly MakesCommand[], { isFirstUsual = false } = {}): MakesCommand =>
+  (world, out) =>
+    commands.reduce(
+      (group, make, place) => group.addCommand(make(world, out), { isDefault: isFirstUsual && place === 0 }),
+      new Command(name),
+    );
+
+/** One that shows what an operation answers. */
+export const readCommand =
+  <N extends OperationName>(operation: N, of: (out: Output, world: World) => Reading<N>): MakesCommand =>
+  (world, out) => {
+    const reading = of(out, world);
+    const { name, about, example, args = {}, without = [], words = {}, check } = reading;
+    const command = new Command(name).addHelpText("after", `\nExample:\n  $ npx belfry ${example}`);
+    if (about !== undefined) command.description(about);
+    for (const argument of Object.values(args)) command.argument(...argument);
+    withQuery(command, operation, { without: [...without, ...Object.keys(args)], words });
+    for (const [flag, text] of Object.entries(reading.options ?? {})) command.option(flag, text);
+    if (check !== undefined) command.option("--check", check[0]);
+    return command.action(async () => {
+      const options = command.opts<Record<string, string | undefined>>();
+      const named = Object.fromEntries(Object.keys(args).map((key, place) => [key, command.args[place]]));
+      const answer = await api(world, command).call(operation, { ...queryIn(operation, options), ...named });
+      out.result(reading.result?.(answer) ?? answer, () => reading.text(answer, { ...options, ...named }));
+      const { nextCursor = null } = answer as { readonly nextCursor?: string | null };
+      if (nextCursor !== null) out.note(`more: --cursor ${/^\w+$/.test(nextCursor) ? nextCursor : `'${nextCursor}'`}`);
+      for (const note of reading.notes?.(answer) ?? []) if (note !== false) out.note(note);
+      if (options["check"] !== undefined && check?.[1](answer) === true) throw new Finished(exitCodes.failedJob);
+    });
+  };
 
 /** Each column's head, and what it shows of a row; null: nothing. */
 export type Columns<R> = Readonly<Record<string, (row: R) => string | null>>;

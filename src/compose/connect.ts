@@ -1,6 +1,4 @@
 /** `belfry/connect`: for programs beside Belfry's own processes, such as a web server. Works on Node 20 and in a bundle. */
-import { readFileSync } from "node:fs";
-import { databasePassword } from "../aws/database-password.ts";
 import { createSqsQueue } from "../aws/queue.ts";
 import { openSeals } from "../aws/seals.ts";
 import { sqsClient } from "../aws/sqs-client.ts";
@@ -20,6 +18,7 @@ import { bindClient, type EnqueueClient } from "../machine/client.ts";
 import type { Tracing } from "../machine/ports.ts";
 import { readSettings } from "../stage/settings.ts";
 import { stageDefaults } from "../stage/stages.ts";
+import { databaseAccess } from "./database.ts";
 
 export { type CellFailure, CellsFailed, type RouteBy } from "../cells/routing.ts";
 export { type DatabaseConnection, databaseConnection, databasePool, type DatabasePoolOptions } from "./database.ts";
@@ -92,14 +91,11 @@ function openStage(options: StagePlace & Pick<ConnectOptions, "poolSize">, traci
     ...(stage === undefined ? {} : { BELFRY_STAGE: stage }),
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
   });
-  const password = databasePassword({ ...settings, auth: settings.databaseAuth, region: settings.aws.region });
   const connections = connectPostgres({
-    url: settings.databaseUrl,
+    ...databaseAccess(settings),
     applicationName: "belfry client",
     connections: options.poolSize ?? settings.poolSize ?? 4,
     txConnections: 1,
-    ...(password === null ? {} : { password }),
-    ...(settings.databaseCaFile === null ? {} : { ca: readFileSync(settings.databaseCaFile, "utf8") }),
   });
   const sqs = sqsClient(settings.aws);
   const urls = { ...settings.queueUrls, ...queueUrls };

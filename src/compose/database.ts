@@ -4,7 +4,7 @@ import { databasePassword } from "../aws/database-password.ts";
 import { parseAddress } from "../postgres/address.ts";
 import { type Duration, durationMs } from "../calendar/duration.ts";
 import type { DatabasePool } from "../machine/transaction.ts";
-import { readSettings } from "../stage/settings.ts";
+import { readSettings, type Settings } from "../stage/settings.ts";
 
 /** Where the database of a process is and who comes: what `new Pool()` of `pg` takes, and other drivers under the same names. */
 export interface DatabaseConnection {
@@ -26,14 +26,25 @@ export interface DatabaseConnection {
 export function databaseConnection(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): DatabaseConnection {
-  const config = readSettings(environment);
-  const password = databasePassword({ ...config, auth: config.databaseAuth, region: config.aws.region });
-  const { databaseCaFile: file } = config;
+  const { url, ca, ...access } = databaseAccess(readSettings(environment));
   return {
-    ...parseAddress(config.databaseUrl),
+    ...parseAddress(url),
     connectionTimeoutMillis: connectMsMax,
+    ...access,
+    ...(ca === undefined ? {} : { ssl: { ca, rejectUnauthorized: true } }),
+  };
+}
+
+/** How the database that the settings name is reached. Without a password of its own the URL has it, without `ca` it says how TLS is used. */
+export function databaseAccess(
+  settings: Pick<Settings, "databaseUrl" | "databaseAuth" | "databaseCaFile" | "secretsEndpoint" | "aws">,
+) {
+  const { databaseUrl: url, databaseAuth: auth, databaseCaFile: file } = settings;
+  const password = databasePassword({ ...settings, ...settings.aws, auth });
+  return {
+    url,
     ...(password === null ? {} : { password }),
-    ...(file === null ? {} : { ssl: { ca: readFileSync(file, "utf8"), rejectUnauthorized: true } }),
+    ...(file === null ? {} : { ca: readFileSync(file, "utf8") }),
   };
 }
 

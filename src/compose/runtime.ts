@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
 import { url as debuggerUrl } from "node:inspector";
-import { databasePassword } from "../aws/database-password.ts";
 import { createSqsQueue } from "../aws/queue.ts";
 import { openSdk, type Sdk } from "../aws/sdk.ts";
 import { openSeals } from "../aws/seals.ts";
@@ -22,6 +20,7 @@ import { createLog, hidingLog } from "../aws/telemetry/log.ts";
 import { createMetrics } from "../aws/telemetry/metrics.ts";
 import { type SensitiveKinds, sensitiveKinds } from "../api/sensitive.ts";
 import { loadApps } from "./apps.ts";
+import { databaseAccess } from "./database.ts";
 import { bindCosts } from "../insight/own-costs.ts";
 import type { Config } from "../stage/config.ts";
 import { checkApps } from "../define/check.ts";
@@ -231,16 +230,13 @@ function logOf(
 /** A worker keeps one connection for claim, heartbeat and settle, and the rest for its handlers' transactions. */
 function connectionsOf(config: Config, { role, lane }: { role: Role; lane?: string }, topology: Topology) {
   const size = config.poolSize ?? sizeOf(role, topology);
-  const password = databasePassword({ ...config, ...config.aws, auth: config.databaseAuth });
   const runsHandlers = role === "worker" || role === "task";
   return {
-    url: config.databaseUrl,
+    ...databaseAccess(config),
     applicationName: lane === undefined ? `belfry ${role}` : `belfry ${role} ${lane}`,
     connections: runsHandlers ? 1 : size,
     txConnections: runsHandlers ? Math.max(1, size - 1) : 1,
-    ...(password === null ? {} : { password }),
     ...(debuggerUrl() === undefined ? {} : { idleInTransactionMs: hourMs }),
-    ...(config.databaseCaFile === null ? {} : { ca: readFileSync(config.databaseCaFile, "utf8") }),
   };
 }
 

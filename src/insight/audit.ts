@@ -3,18 +3,23 @@ import { insightLimits } from "./insight-limits.ts";
 import { idText, time } from "./atoms.ts";
 import { isoText, sqlQuery } from "./sql-query.ts";
 
-export interface AuditRow {
-  readonly caller: string;
+export const audit = z.object({
+  id: idText,
+  at: time,
+  caller: z.string(),
   /** `POST /jobs/:id/cancel`. */
-  readonly action: string;
+  action: z.string(),
   /** The requested path. */
-  readonly target: string;
-  readonly status: number;
-  /** The request as JSON. */
-  readonly detail: string;
+  target: z.string(),
+  status: z.int(),
+  /** The request. */
+  detail: z.unknown(),
   /** Of the request: its answer names it as well. */
-  readonly trace: string;
-}
+  trace: z.string(),
+});
+
+/** The detail as JSON. */
+export type AuditRow = Readonly<Omit<z.infer<typeof audit>, "id" | "at" | "detail">> & { readonly detail: string };
 
 /** Writes who changed what. Locks only new rows. */
 export const writeAudits = sqlQuery("audit-write", {
@@ -25,17 +30,6 @@ insert into belfry.audit (at, caller, action, target, status, detail, trace)
 select belfry.now(), v.caller, v.action, v.target, v.status, v.detail, v.trace
 from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::jsonb[], $6::text[])
   as v (caller, action, target, status, detail, trace)`);
-
-export const audit = z.object({
-  id: idText,
-  at: time,
-  caller: z.string(),
-  action: z.string(),
-  target: z.string(),
-  status: z.int(),
-  detail: z.unknown(),
-  trace: z.string(),
-});
 
 /**
  * Newest first, below the id `before` and between `createdFrom` and `createdTo`. Of a caller, or of some targets and what lies below their paths: among the

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { attemptsOf, movesOf } from "../machine/history.ts";
 import { attemptOutcomes, type JobId } from "../machine/job.ts";
 import { insightLimits } from "./insight-limits.ts";
-import { count, idText, maybeTime, state, time, failure } from "./atoms.ts";
+import { count, idText, maybeTime, shapesOf, state, time, failure } from "./atoms.ts";
 import { type Database, isoText, sqlQuery } from "./sql-query.ts";
 
 /** The state in words for people; of a table with a job's columns. */
@@ -66,18 +66,13 @@ const fields = {
   payloadBytes: [count, "pg_column_size(j.payload)"],
 } as const satisfies Readonly<Record<string, readonly [z.ZodType, string]>>;
 
-type Fields = typeof fields;
-
-export const jobShape = Object.fromEntries(Object.entries(fields).map(([name, [shape]]) => [name, shape])) as {
-  [K in keyof Fields]: Fields[K][0];
-};
-
+export const jobShape = shapesOf(fields);
 export const job = z.object(jobShape).meta({ id: "Job" });
 export type JobRow = Readonly<z.infer<typeof job>>;
 
-const columnsOf = (over: Partial<Record<keyof Fields, string>> = {}): string =>
+const columnsOf = (over: Partial<Record<keyof typeof fields, string>> = {}): string =>
   Object.entries(fields)
-    .map(([name, [, column]]) => `${over[name as keyof Fields] ?? column} as "${name}"`)
+    .map(([name, [, column]]) => `${over[name as keyof typeof fields] ?? column} as "${name}"`)
     .join(", ");
 
 /** In lists large payloads and results stay where they are: a page of 500 must not weigh megabytes. */

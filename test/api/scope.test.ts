@@ -14,11 +14,11 @@ const apps = [
   }),
   defineApp({ name: "ops", jobs: [job("sweep", "slow")] }),
 ];
-const bounds = (scope: Scope) => boundsOf(registry(apps), scope);
+const bounds = (scope?: Scope) => boundsOf(registry(apps), scope);
 const shop = bounds({ apps: ["shop"] });
 
 test("a scope has the kinds of its apps and of its lanes together", () => {
-  const kinds = (scope: Scope): readonly string[] => [...bounds(scope).kinds].toSorted();
+  const kinds = (scope: Scope): readonly string[] => (bounds(scope).search.kinds ?? []).toSorted();
   expect(kinds({ apps: ["shop"] })).toEqual(["mail", "pay"]);
   expect(kinds({ lanes: ["slow"] })).toEqual(["mail", "sweep"]);
   expect(kinds({ apps: ["ops"], lanes: ["money"] })).toEqual(["pay", "sweep"]);
@@ -37,7 +37,11 @@ test("a scope has its kinds among the lanes, a lane that it names, and one of wh
 
 test("a search finds only what lies within", () => {
   expect([shop.search, bounds({}).search]).toEqual([{ kinds: ["pay", "mail"] }, { kinds: [] }]);
-  expect([{}, { kind: "pay" }, { kind: "sweep" }].map((search) => isWithin(search, null))).toEqual([true, true, true]);
+  expect([{}, { kind: "pay" }, { kind: "sweep" }].map((search) => isWithin(search, bounds()))).toEqual([
+    true,
+    true,
+    true,
+  ]);
   const asked = [
     {},
     { kind: "pay" },

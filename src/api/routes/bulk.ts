@@ -6,18 +6,18 @@ import { graphOf } from "../../run/run-graph.ts";
 import { countMatching } from "../../insight/find-jobs.ts";
 import type { JobSearch } from "../../insight/search.ts";
 import type { KeyedRequest } from "../../insight/request-key.ts";
-import { bulkBeginner } from "../bulk-runner.ts";
+import { bulkBeginner, knownBulk } from "../bulk-runner.ts";
 import type { Caller } from "../caller.ts";
 import { endpoint } from "../endpoint.ts";
 import type { Answer } from "../json-answer.ts";
 import { once } from "../once.ts";
 import type { ApiOptions } from "../options.ts";
-import { fieldProblem, HttpProblem, unknownBulk } from "../problem.ts";
+import { fieldProblem, HttpProblem } from "../problem.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { pageOf } from "../query.ts";
-import { paceUpTo, id, limit, requestKey, text, textsOf } from "../query-fields.ts";
+import { id, nameText, paceUpTo, pageFields, requestKey, text, textsOf } from "../query-fields.ts";
 import { bulk, bulkJson, bulkList, bulkPreview } from "../shape/bulk.ts";
-import { type Bounds, isWithin, ofJob, ofRun } from "../scope.ts";
+import { type Bounds, isWithin, ofJob, ofRun, type PathOf } from "../scope.ts";
 import { ofGroups, searchFields, searchOf } from "./jobs.ts";
 import { failureGroupList, readFailureGroups } from "../../insight/failure-groups.ts";
 import { oneRow } from "../../insight/sql-query.ts";
@@ -45,7 +45,6 @@ const redriveBody = z.strictObject({
     ),
   ...asked,
 });
-const bulkPath = z.object({ id });
 
 export function bulkEndpoints(options: ApiOptions) {
   const begin = beginner(options);
@@ -87,56 +86,50 @@ export function bulkEndpoints(options: ApiOptions) {
 
 function tracked(options: ApiOptions) {
   const { insight } = options;
-  const find = async (wanted: string) => (await insight.run(readBulks, { id: wanted, limit: 1 }))[0];
-  const scope = async ({ params }: { readonly params: { readonly id: string } }) => {
-    const found = await find(params.id);
+  const scope = async ({ params }: PathOf) => {
+    const [found] = await insight.run(readBulks, { id: params.id, limit: 1 });
     if (found === undefined) return null;
     const { kind, kinds, runId, id } = found.search;
     if (kind !== undefined || kinds !== undefined) return { kinds: kind === undefined ? (kinds ?? []) : [kind] };
     if (runId !== undefined) return await ofRun(options)({ params: { id: runId as JobId } });
     return id === undefined ? "everything" : await ofJob(options)({ params: { id: id as JobId } });
   };
-  const read = async (wanted: string) => {
-    const found = await find(wanted);
-    if (found === undefined) throw unknownBulk(wanted);
-    return bulkJson(found);
-  };
+  const ofOne = {
+    scope,
+    params: z.object({ id }),
+    refuses: ["unknown-bulk"],
+    example: { params: { id: "3" } },
+    replies: { 200: bulk },
+  } as const;
+  const read = async (wanted: string) => bulkJson(await knownBulk(insight, wanted));
   return [
     endpoint("GET /bulk", {
       name: "listBulks",
       summary: "Bulk actions, the newest first",
       scope: "list",
-      query: z.strictObject({ cursor: id.optional(), limit: limit(contractLimits.listRowsMax, 50) }),
+      query: z.strictObject(pageFields(50)),
       replies: { 200: bulkList },
-      async handle({ query, within }) {
+      async reply({ query, within }) {
         const found = await insight.run(readBulks, { before: query.cursor, limit: query.limit + 1 });
         const { rows, nextCursor } = pageOf(found, query.limit, ({ id: last }) => last);
         const bulks = rows.filter(({ search }) => isWithin(search, within)).map(bulkJson);
-        return { status: 200, body: { bulks, nextCursor } };
+        return { bulks, nextCursor };
       },
     }),
     endpoint("GET /bulk/:id", {
+      ...ofOne,
       name: "getBulk",
-      refuses: ["unknown-bulk"],
       summary: "How far a bulk action is",
       description: "How many jobs it changed, and how many had moved before their turn.",
-      example: { params: { id: "3" } },
-      scope,
-      params: bulkPath,
-      replies: { 200: bulk },
-      handle: async ({ params }) => ({ status: 200, body: await read(params.id) }),
+      reply: ({ params }) => read(params.id),
     }),
     endpoint("POST /bulk/:id/stop", {
+      ...ofOne,
       name: "stopBulk",
-      refuses: ["unknown-bulk"],
       summary: "Stop a bulk action; what it has changed stays changed",
-      example: { params: { id: "3" } },
-      scope,
-      params: bulkPath,
-      replies: { 200: bulk },
-      async handle({ params }) {
+      async reply({ params }) {
         await insight.run(stopBulk, params.id);
-        return { status: 200, body: await read(params.id) };
+        return await read(params.id);
       },
     }),
   ];
@@ -159,7 +152,7 @@ interface Wanted {
 interface Asking {
   readonly name: string;
   readonly body: { readonly key?: string | undefined };
-  readonly within: Bounds | null;
+  readonly within: Bounds;
   readonly caller: Caller;
 }
 
@@ -168,7 +161,7 @@ function beginner(options: ApiOptions): (asking: Asking, wanted: Wanted) => Prom
   return async (asking, { action, search: named, pace: paceMs = 0, steps, dryRun }) => {
     if (Object.keys(named).length === 0)
       throw fieldProblem("no-filter", "filter", "must name something: at least a state or a kind");
-    const search = changeable(action, { ...named, ...asking.within?.search });
+    const search = changeable(action, { ...named, ...asking.within.search });
     const matching = async () => {
       const matched = await countMatching(options.insight, search, contractLimits.bulkCountMax);
       await refuseUnknown(options, search, matched);
@@ -226,14 +219,13 @@ export const deadLetterEndpoint = ({ insight }: ApiOptions) =>
     example: { query: { kind: "hello" } },
     scope: "list",
     query: z.strictObject({
-      kind: text(contractLimits.idCharactersMax).optional(),
+      kind: nameText().optional(),
       endedFrom: searchFields.endedFrom,
       endedTo: searchFields.endedTo,
     }),
     replies: { 200: failureGroupList },
-    async handle({ query, within }) {
+    async reply({ query, within }) {
       const { groups, isMore } = await oneRow(insight, readFailureGroups, query);
-      const shown = groups.filter(({ kind }) => within === null || within.kinds.has(kind));
-      return { status: 200, body: { groups: shown, isMore } };
+      return { groups: groups.filter(({ kind }) => within.hasKind(kind)), isMore };
     },
   });

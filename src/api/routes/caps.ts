@@ -54,7 +54,7 @@ export function capEndpoint({ ports, registry }: ApiOptions) {
       .refine((body) => Object.values(body).some((each) => each !== undefined), "needs size, perKey or rate")
       .meta({ minProperties: 1 }),
     replies: { 200: capReply },
-    async handle({ params: { kind }, body: { size, perKey, rate: given } }) {
+    async reply({ params: { kind }, body: { size, perKey, rate: given } }) {
       const rate = given === undefined ? undefined : readRate(given);
       const known = new Map<string, Limited | JobDefinition>([...registry.jobs, ...registry.limits]);
       const definition = known.get(kind);
@@ -79,16 +79,13 @@ export function capEndpoint({ ports, registry }: ApiOptions) {
       await afterCommit(ports, { ...noAftermath, freed });
       const code = numbersOf(definition);
       return {
-        status: 200,
-        body: {
-          kind,
-          size: size ?? null,
-          perKey: perKey ?? null,
-          rate: shownRate(rate ?? null),
-          code: code.max,
-          codePerKey: code.perKey,
-          codeRate: code.rate,
-        },
+        kind,
+        size: size ?? null,
+        perKey: perKey ?? null,
+        rate: shownRate(rate ?? null),
+        code: code.max,
+        codePerKey: code.perKey,
+        codeRate: code.rate,
       };
     },
   });

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { costFacts, costGrouping, costList, costPeriod, dayPattern, costsOf } from "../../insight/costs.ts";
-import { contractLimits } from "../../machine/contract-limits.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
-import { text } from "../query-fields.ts";
+import { nameText } from "../query-fields.ts";
 
 const day = (description: string) =>
   z.iso
@@ -19,7 +18,7 @@ const costsQuery = z.strictObject({
   from: day("The first day, in UTC; default: the first of the month."),
   to: day("The first day that is not in it; default: tomorrow."),
   by: costGrouping.default("kind").meta({ description: "What is added up." }),
-  kind: text(contractLimits.idCharactersMax).optional(),
+  kind: nameText().optional(),
   databaseUsd: z
     .string()
     .regex(/^\d+(\.\d+)?(e[+-]?\d+)?$/i, isAmount)
@@ -44,17 +43,17 @@ export function costsEndpoint({ insight, ports, stage = "dev", lanes, registry, 
     query: costsQuery,
     replies: { 200: costList },
     refuses: ["invalid-time"],
-    async handle({ query: { from, to, by, kind, databaseUsd: given }, within }) {
+    async reply({ query: { from, to, by, kind, databaseUsd: given }, within }) {
       const now = await ports.store.now();
       try {
         const asked = {
           ...costPeriod({ from, to }, now),
           by,
-          kinds: kind === undefined ? (within?.search.kinds ?? null) : [kind],
+          kinds: kind === undefined ? (within.search.kinds ?? null) : [kind],
         };
         // Its share would say how much others run.
-        const priced = { ...facts, databaseUsd: within === null ? (given ?? databaseUsd) : null };
-        return { status: 200, body: await costsOf(insight, { asked, facts: priced, now }) };
+        const priced = { ...facts, databaseUsd: within.isWhole ? (given ?? databaseUsd) : null };
+        return await costsOf(insight, { asked, facts: priced, now });
       } catch (error) {
         if (error instanceof RangeError) throw new HttpProblem("invalid-time", error.message);
         throw error;

@@ -15,14 +15,14 @@ import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { preparedProblem } from "../prepared-problem.ts";
 import { contractLimits } from "../../machine/contract-limits.ts";
-import { durationUpTo, text } from "../query-fields.ts";
+import { durationUpTo, instant, nameText, text } from "../query-fields.ts";
 import { createdJob, type JobDetailReply } from "../shape/job.ts";
 import { jobsById } from "../../insight/job.ts";
 import { readJobDetail } from "./job.ts";
 import { isTraceparent } from "../../outside/tracing.ts";
 
 const newJobBody = z.strictObject({
-  kind: text(contractLimits.idCharactersMax, "The id of its definition."),
+  kind: nameText("The id of its definition."),
   payload: z.unknown().optional().describe("What its definition asks for; left out where it asks for nothing."),
   key: text(
     contractLimits.keyCharactersMax,
@@ -32,11 +32,7 @@ const newJobBody = z.strictObject({
     contractLimits.delayMsMax,
     "Due this long after now, or after `dueAt`, like `30s`, `10m` or `2h`.",
   ).optional(),
-  dueAt: z.iso
-    .datetime({ offset: true, error: "must be a time with its offset: 2026-11-21T08:00:00Z" })
-    .transform((value) => new Date(value))
-    .meta({ as: { type: "string", format: "date-time", description: "With Z or its offset." } })
-    .optional(),
+  dueAt: instant.transform((at) => new Date(at)).optional(),
 });
 
 type NewJobBody = z.infer<typeof newJobBody>;

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { contractLimits } from "../../machine/contract-limits.ts";
 import { streamLimits } from "../../insight/stream-limits.ts";
 import {
   type EventFilter,
@@ -16,7 +15,7 @@ import { endpoint } from "../endpoint.ts";
 import { endedSource, eventSource } from "../event-source.ts";
 import { createLiveFeed } from "../live-feed.ts";
 import type { ApiOptions } from "../options.ts";
-import { commaTextsOf, id, instant, limit, someOf, text } from "../query-fields.ts";
+import { commaTextsOf, id, instant, nameText, pageFields, someOf, text } from "../query-fields.ts";
 import { readAudits } from "../../insight/audit.ts";
 import { pageOf } from "../query.ts";
 import { auditList } from "../shape/overview.ts";
@@ -35,8 +34,8 @@ const cursor = z
   });
 
 const eventsQuery = z.strictObject({
-  kind: text(contractLimits.idCharactersMax).optional(),
-  lane: text(contractLimits.idCharactersMax).optional(),
+  kind: nameText().optional(),
+  lane: nameText().optional(),
   job: id.optional(),
   run: id.optional(),
   state: someOf(states, "Only in these states.").optional(),
@@ -60,7 +59,7 @@ export function eventEndpoint(options: ApiOptions) {
     streams: "text/event-stream",
     message: streamMessage,
     async handle({ query: { cursor: named = null, ...query }, request, within, shown }) {
-      const filter = { ...query, ...within?.search };
+      const filter = { ...query, ...within.search };
       const last = cursor.safeParse(request.headers.get("last-event-id")).data ?? named;
       // A HEAD has no reader, so nothing would end its stream.
       if (request.method !== "GET" || !(request.headers.get("accept") ?? "").includes("text/event-stream")) {
@@ -110,8 +109,7 @@ const auditsQuery = z.strictObject({
   caller: text(500, "Of this caller alone; `deployment` is what releases changed.").optional(),
   createdFrom: instant.optional().describe("At this time or later."),
   createdTo: instant.optional().describe("Before this time."),
-  cursor: id.optional(),
-  limit: limit(contractLimits.listRowsMax, 50),
+  ...pageFields(50),
 });
 
 /** A caller chooses the name of its session, so the role stands apart from it. */
@@ -130,11 +128,11 @@ export const auditEndpoint = ({ insight }: ApiOptions) =>
     scope: "everything",
     query: auditsQuery,
     replies: { 200: auditList },
-    async handle({ query }) {
+    async reply({ query }) {
       const { cursor: before, target: targets, limit: most, ...others } = query;
       const audits = await insight.run(readAudits, { ...others, before, limit: most + 1, targets });
       const { rows, nextCursor } = pageOf(audits, query.limit, ({ id: last }) => last);
-      return { status: 200, body: { audits: rows.map((row) => ({ ...row, ...signerOf(row.caller) })), nextCursor } };
+      return { audits: rows.map((row) => ({ ...row, ...signerOf(row.caller) })), nextCursor };
     },
   });
 

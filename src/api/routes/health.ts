@@ -31,7 +31,7 @@ export function healthEndpoints(options: ApiOptions) {
       description: "Answers as long as the process does. Asks nothing of the database.",
       scope: "nothing",
       replies: { 200: alive },
-      handle: () => ({ status: 200, body: { status: "ok" } }),
+      reply: () => ({ status: "ok" }),
     }),
     endpoint("GET /readyz", {
       name: "getReady",
@@ -40,9 +40,9 @@ export function healthEndpoints(options: ApiOptions) {
       answerMsMax: insightLimits.probeMsMax,
       scope: "nothing",
       replies: { 200: alive },
-      async handle() {
+      async reply() {
         await probeDisk(insight);
-        return { status: 200, body: { status: "ok" } };
+        return { status: "ok" };
       },
     }),
     endpoint("GET /health", {
@@ -52,25 +52,25 @@ export function healthEndpoints(options: ApiOptions) {
         "Versions and counts by state. A count stops at a bound; `isMore` then says that there are more. Probes use `/livez` and `/readyz`.",
       scope: "list",
       replies: { 200: health },
-      handle: async ({ within }) => ({ status: 200, body: await readHealth(options, within) }),
+      reply: ({ within }) => readHealth(options, within),
     }),
   ];
 }
 
-async function readHealth(options: ApiOptions, within: Bounds | null) {
+async function readHealth(options: ApiOptions, within: Bounds) {
   const { ports, insight, registry, version, schemaVersion, saves } = options;
   const [counts, schema, appSchemas, now, [lastPass = null], archive, removedJobs, { clockBehindMs, ...trouble }] =
     await Promise.all([
-      countAll(insight, within?.search ?? {}),
+      countAll(insight, within.search),
       schemaVersion?.() ?? null,
-      within === null ? insight.run(readAppSchemas, {}) : [],
+      within.isWhole ? insight.run(readAppSchemas, {}) : [],
       ports.store.now(),
       insight.run(readPassed, schedulerLock),
-      within === null ? insight.run(readArchive, {}) : [],
-      within === null ? ports.store.removedJobs(insightLimits.countedRowsMax) : 0,
+      within.isWhole ? insight.run(readArchive, {}) : [],
+      within.isWhole ? ports.store.removedJobs(insightLimits.countedRowsMax) : 0,
       oneRow(insight, readTrouble, {}),
     ]);
-  const resent = trouble.resent.filter(({ lane }) => within?.hasLane(lane) ?? true);
+  const resent = trouble.resent.filter(({ lane }) => within.hasLane(lane));
   return {
     status: statusOf({ isLate: lastPass?.isLate === true, clockBehindMs, resent }),
     lastPass,
@@ -80,11 +80,11 @@ async function readHealth(options: ApiOptions, within: Bounds | null) {
     schemaVersion: schema,
     appSchemas,
     databaseTime: iso(now),
-    kinds: within?.kinds.size ?? registry.jobs.size,
-    schedules: [...registry.schedules.values()].filter(({ job }) => within?.kinds.has(job.id) ?? true).length,
+    kinds: within.search.kinds?.length ?? registry.jobs.size,
+    schedules: [...registry.schedules.values()].filter(({ job }) => within.hasKind(job.id)).length,
     removedJobs,
     counts,
     archive,
-    code: within === null ? (saves?.running() ?? null) : null,
+    code: within.isWhole ? (saves?.running() ?? null) : null,
   };
 }

@@ -36,7 +36,7 @@ const attemptPath = z.strictObject({
 });
 
 const ofOne = (options: ApiOptions) =>
-  ({ scope: ofJob(options), params: jobPath, example: { params: { id: "42" } } }) as const;
+  ({ scope: ofJob(options), params: jobPath, refuses: ["unknown-job"], example: { params: { id: "42" } } }) as const;
 
 /** One job: how it stands, its attempts, why it waits, and what steers it. */
 export function jobEndpoints(options: ApiOptions) {
@@ -44,15 +44,14 @@ export function jobEndpoints(options: ApiOptions) {
     endpoint("GET /jobs/:id", {
       ...ofOne(options),
       name: "getJob",
-      refuses: ["unknown-job"],
       summary: "One job with its attempts and events",
       query: z.strictObject({ include: z.literal("explanation").optional().describe("Also why it does not run.") }),
       replies: { 200: jobDetail },
-      async handle({ params: { id: jobId }, query, within }) {
+      async reply({ params: { id: jobId }, query, within }) {
         const found = await readJobDetail(options, jobId);
         const isExplained = query.include !== undefined && !isFinal(found.state) && found.state !== "RUNNING";
         const explanation = isExplained ? await explanationOf(options, jobId, within) : null;
-        return { status: 200, body: { ...found, ...(explanation === null ? {} : { explanation }) } };
+        return { ...found, ...(explanation === null ? {} : { explanation }) };
       },
     }),
     ...changes(options),
@@ -66,7 +65,7 @@ export function jobEndpoints(options: ApiOptions) {
       scope: ofJob(options),
       params: attemptPath,
       replies: { 200: attemptDetail },
-      async handle({ params }) {
+      async reply({ params }) {
         const [found] = await options.insight.run(readAttempt, params);
         if (found === undefined) {
           // A job of others is answered as one that does not exist, so both are the same here too.
@@ -75,20 +74,19 @@ export function jobEndpoints(options: ApiOptions) {
           const rule = "it has not started, was rescued, or its history is past its retention";
           throw new HttpProblem("unknown-attempt", `job ${params.id} has no attempt ${params.attempt}: ${rule}`);
         }
-        return { status: 200, body: found };
+        return found;
       },
     }),
     endpoint("GET /jobs/:id/explain", {
       ...ofOne(options),
       name: "explainJob",
-      refuses: ["unknown-job"],
       summary: "Why a job is not running, and when it will",
       description: "One sentence with the cause, what to do about it, when it goes on, and which jobs must end before.",
       replies: { 200: jobExplanation },
-      async handle({ params: { id }, within }) {
-        const body = await explanationOf(options, id, within);
-        if (body === null) throw unknownJob(id);
-        return { status: 200, body };
+      async reply({ params: { id }, within }) {
+        const explanation = await explanationOf(options, id, within);
+        if (explanation === null) throw unknownJob(id);
+        return explanation;
       },
     }),
   ];
@@ -126,7 +124,7 @@ function changes(options: ApiOptions) {
       description:
         "Makes a waiting job due now. A job that is due already stays as it is. Of a job that a circuit holds it ends the circuit's pause: one held job, the earliest due, is let through as the probe.",
       replies: { 200: jobDetail },
-      handle: async ({ params, caller }) => ({ status: 200, body: await runNow(options, params.id, caller.name) }),
+      reply: ({ params, caller }) => runNow(options, params.id, caller.name),
     }),
   ];
 }
@@ -142,7 +140,7 @@ export async function readJobDetail({ insight }: ApiOptions, jobId: JobId): Prom
 async function explanationOf(
   { ports, insight, registry }: Pick<ApiOptions, "ports" | "insight" | "registry">,
   id: JobId,
-  within: Bounds | null,
+  within: Bounds,
 ): Promise<JobExplanationReply | null> {
   const job = await ports.store.job(id);
   const [facts] = job === null ? [] : await insight.run(readWaiting, { id, most: insightLimits.placeCountedMax });
@@ -153,9 +151,9 @@ async function explanationOf(
   const { until, pieces, ...answer } = explainJob(job, facts, { now: facts.now, slot, batchWaitMs });
   // A job of another scope may hold a lock that both have.
   const ids = answer.waitsFor;
-  const holders = within === null ? [] : await insight.run(readRecords, { ids, whole: false });
+  const holders = within.isWhole ? [] : await insight.run(readRecords, { ids, whole: false });
   const kinds = new Map<string, string>(holders.map((holder) => [holder.id, holder.kind]));
-  const waitsFor = ids.filter((each) => within?.kinds.has(kinds.get(each) ?? "") ?? true);
+  const waitsFor = ids.filter((each) => within.hasKind(kinds.get(each) ?? ""));
   return { job: id, ...answer, pieces: [...pieces], waitsFor, until: maybeIso(until) };
 }
 

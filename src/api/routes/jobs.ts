@@ -6,7 +6,7 @@ import { states } from "../../machine/state.ts";
 import { endpoint } from "../endpoint.ts";
 import type { Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
-import { commaTextsOf, durationUpTo, id, instant, isTrue, limit, someOf, text } from "../query-fields.ts";
+import { commaTextsOf, durationUpTo, id, instant, isTrue, limit, nameText, someOf, text } from "../query-fields.ts";
 import { jobCounts, type JobCountsReply, jobList } from "../shape/job.ts";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import { pageBefore } from "../query.ts";
@@ -43,8 +43,8 @@ export const searchFields = {
       `must be at most ${insightLimits.searchedWordsMax} words`,
     )
     .optional(),
-  kind: text(contractLimits.idCharactersMax, "Of this kind.").optional(),
-  lane: text(contractLimits.idCharactersMax, "Of this lane.").optional(),
+  kind: nameText("Of this kind.").optional(),
+  lane: nameText("Of this lane.").optional(),
   key: text(contractLimits.keyCharactersMax, "With this key.").optional(),
   error: text(contractLimits.errorCodeCharactersMax, "Whose last error has this code.").optional(),
   fingerprint: commaTextsOf(insightLimits.redrivenGroupsMax, ofGroups).optional(),
@@ -73,7 +73,7 @@ const jobsQuery = z
       .regex(/^(-?\d{1,18}_)?\d{1,18}$/, "must be the nextCursor of the page before")
       .describe(pageBefore)
       .optional(),
-    limit: limit(contractLimits.listRowsMax, 50),
+    limit: limit(50),
   })
   .catchall(text(1_000))
   .superRefine((query, ctx) => {
@@ -137,10 +137,7 @@ export const searchEndpoints = (options: ApiOptions) => [
     scope: "list",
     query: countsQuery,
     replies: { 200: jobCounts },
-    handle: async ({ query, within }) => ({
-      status: 200,
-      body: await countAll(options.insight, { ...searchOf(query), ...within?.search }),
-    }),
+    reply: ({ query, within }) => countAll(options.insight, { ...searchOf(query), ...within.search }),
   }),
   endpoint("GET /jobs", {
     name: "listJobs",
@@ -151,7 +148,7 @@ export const searchEndpoints = (options: ApiOptions) => [
     scope: "list",
     query: jobsQuery,
     replies: { 200: jobList },
-    handle: async ({ query, within }) => ({ status: 200, body: await list(options, query, within) }),
+    reply: ({ query, within }) => list(options, query, within),
   }),
 ];
 
@@ -165,9 +162,9 @@ export async function countAll(insight: ApiOptions["insight"], search: JobSearch
   return counts as JobCountsReply;
 }
 
-async function list({ insight }: ApiOptions, query: z.infer<typeof jobsQuery>, within: Bounds | null) {
+async function list({ insight }: ApiOptions, query: z.infer<typeof jobsQuery>, within: Bounds) {
   const { sort, cursor = null, limit: rows } = query;
-  const search = { ...searchOf(query), ...within?.search };
+  const search = { ...searchOf(query), ...within.search };
   const page = await findJobs(insight, { search, sort, cursor, limit: rows });
   return { jobs: [...page.jobs], nextCursor: page.cursor, complete: page.complete };
 }

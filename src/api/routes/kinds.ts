@@ -48,9 +48,6 @@ export function kindsEndpoint({ registry }: ApiOptions) {
       "Every kind of this release with the JSON Schema of its payload. `startable` is false for a task: its graph is started instead.",
     scope: "list",
     replies: { 200: kindList },
-    handle: ({ within }) => ({
-      status: 200,
-      body: { kinds: kinds.filter(({ id }) => within === null || within.kinds.has(id)) },
-    }),
+    reply: ({ within }) => ({ kinds: kinds.filter(({ id }) => within.hasKind(id)) }),
   });
 }

@@ -31,7 +31,7 @@ export function laneEndpoints(options: ApiOptions) {
         "What waits, runs and is held in each lane, the caps and rates in use, and the workers of the last hour. A kind with blackouts or a pause of its own stands among the lanes as `kind:NAME`, without figures: its jobs count in their lanes.",
       scope: "list",
       replies: { 200: laneList },
-      handle: async ({ within }) => ({ status: 200, body: await list(options, within) }),
+      reply: ({ within }) => list(options, within),
     }),
     endpoint("POST /lanes/:name/pause", {
       name: "pauseLane",
@@ -47,10 +47,10 @@ export function laneEndpoints(options: ApiOptions) {
       params: lanePath,
       body: pauseBody,
       replies: { 200: lanePause },
-      async handle({ params: { name }, body, caller }) {
+      async reply({ params: { name }, body, caller }) {
         await assertKnown(options, name);
         await options.ports.store.pauseLane(name, pauseFrom(body, caller.name, await options.ports.store.now()));
-        return { status: 200, body: { name, ...(await pauseOf(options, name)), released: 0 } };
+        return { name, ...(await pauseOf(options, name)), released: 0 };
       },
     }),
     endpoint("POST /lanes/:name/resume", {
@@ -106,7 +106,7 @@ async function release({ ports }: ApiOptions, lane: string, roundsMax: number): 
   return released;
 }
 
-async function list({ insight, lanes }: ApiOptions, within: Bounds | null) {
+async function list({ insight, lanes }: ApiOptions, within: Bounds) {
   const [live, pauses, caps, rates, workers] = await Promise.all([
     readLive(insight),
     insight.run(readLanes, {}),
@@ -120,12 +120,10 @@ async function list({ insight, lanes }: ApiOptions, within: Bounds | null) {
   const names = [...new Set([...byName.keys(), ...counts.keys(), ...pausedLanes.keys()])].toSorted();
   return {
     isMore: live.cut.length > 0,
-    workers: workers.filter(({ lane }) => within === null || (lane !== null && within.hasLane(lane))),
-    caps: [...caps, ...rates].filter(
-      ({ key }) => within === null || within.kinds.has(key.replace(/^[^:]*:|#.*$/gs, "")),
-    ),
+    workers: workers.filter(({ lane }) => within.isWhole || (lane !== null && within.hasLane(lane))),
+    caps: [...caps, ...rates].filter(({ key }) => within.hasKind(key.replace(/^[^:]*:|#.*$/gs, ""))),
     lanes: names
-      .filter((name) => within === null || within.hasLane(name))
+      .filter((name) => within.hasLane(name))
       .map((name): LaneReply => {
         const settings = byName.get(name);
         return {
@@ -160,14 +158,11 @@ export const lockEndpoint = (options: ApiOptions) =>
     summary: "Who holds which lock, under which fence",
     scope: "everything",
     replies: { 200: lockList },
-    async handle() {
+    async reply() {
       const { insight } = options;
       const [fences, jobLocks] = await Promise.all([insight.run(readFences, {}), insight.run(readSlots, "lock:")]);
       const byName = new Map([noFence, ...fences].map((fence) => [fence.name, fence]));
-      return {
-        status: 200,
-        body: { locks: await Promise.all([...byName.values()].map((fence) => lockJson(options, fence))), jobLocks },
-      };
+      return { locks: await Promise.all([...byName.values()].map((fence) => lockJson(options, fence))), jobLocks };
     },
   });
 

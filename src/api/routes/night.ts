@@ -26,7 +26,7 @@ export const nightEndpoint = ({ insight, ports }: ApiOptions) =>
     query: nightQuery,
     replies: { 200: night },
     refuses: ["invalid-time"],
-    async handle({ query: { from, to, by }, within }) {
+    async reply({ query: { from, to, by }, within }) {
       const till = to ?? (await ports.store.now());
       const since = from ?? till - 24 * hourMs;
       if (since >= till || till - since > nightHoursMax * hourMs)
@@ -34,12 +34,12 @@ export const nightEndpoint = ({ insight, ports }: ApiOptions) =>
           "?to",
           `must lie after from, by at most ${nightHoursMax} hours; from is ${iso(since)} and to is ${iso(till)}`,
         );
-      const search = { from: since, to: till, by, kinds: within?.search.kinds ?? null };
+      const search = { from: since, to: till, by, kinds: within.search.kinds ?? null };
       const [bars, pauses] = await Promise.all([
         insight.run(readNightBars, search),
         insight.run(readNightPauses, search),
       ]);
       const cells = bars.length > 0 ? [] : await insight.run(readNightCells, search);
-      return { status: 200, body: { from: iso(since), to: iso(till), by, ...nightRowsOf({ bars, cells, pauses }) } };
+      return { from: iso(since), to: iso(till), by, ...nightRowsOf({ bars, cells, pauses }) };
     },
   });

@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { objectiveStand, readObjectives } from "../../insight/objectives.ts";
-import { contractLimits } from "../../machine/contract-limits.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { text } from "../query-fields.ts";
+import { nameText } from "../query-fields.ts";
 
-const objectivesQuery = z.strictObject({ schedule: text(contractLimits.idCharactersMax).optional() });
+const objectivesQuery = z.strictObject({ schedule: nameText().optional() });
 const objectiveList = z
   .object({ objectives: z.array(objectiveStand), isMore: z.boolean() })
   .meta({ id: "ObjectiveList" });
@@ -21,9 +20,8 @@ export const objectivesEndpoint = ({ insight }: ApiOptions) =>
     scope: "list",
     query: objectivesQuery,
     replies: { 200: objectiveList },
-    async handle({ query: { schedule }, within }) {
+    async reply({ query: { schedule }, within }) {
       const { objectives, isMore } = await readObjectives(insight, { schedule, isWhole: true });
-      const seen = objectives.filter(({ kind }) => within === null || within.kinds.has(kind));
-      return { status: 200, body: { objectives: seen, isMore } };
+      return { objectives: objectives.filter(({ kind }) => within.hasKind(kind)), isMore };
     },
   });

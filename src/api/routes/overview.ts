@@ -1,13 +1,12 @@
 import { hourMs, iso } from "../../machine/units.ts";
 import { z } from "zod";
-import { contractLimits } from "../../machine/contract-limits.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import type { JobSearch } from "../../insight/search.ts";
 import { schedulerLock } from "../../schedule/pass.ts";
 import { endpoint } from "../endpoint.ts";
 import type { Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
-import { instant, maybeWhole, text, whole } from "../query-fields.ts";
+import { instant, maybeWhole, nameText, whole } from "../query-fields.ts";
 import { summary, type SummaryReply } from "../shape/overview.ts";
 import { countMatching, findJobs } from "../../insight/find-jobs.ts";
 import { readLanes } from "../../insight/lanes.ts";
@@ -29,8 +28,8 @@ const summaryQuery = z.strictObject({
 
 const throughputQuery = z.strictObject({
   minutes: whole(insightLimits.minutesShownMax, 60, "How far back."),
-  kind: text(contractLimits.idCharactersMax).optional(),
-  lane: text(contractLimits.idCharactersMax).optional(),
+  kind: nameText().optional(),
+  lane: nameText().optional(),
 });
 
 export function overviewEndpoints(options: ApiOptions) {
@@ -44,7 +43,7 @@ export function overviewEndpoints(options: ApiOptions) {
       scope: "list",
       query: summaryQuery,
       replies: { 200: summary },
-      handle: async ({ query, within }) => ({ status: 200, body: await summarize(options, query.minutes, within) }),
+      reply: ({ query, within }) => summarize(options, query.minutes, within),
     }),
     endpoint("GET /throughput", {
       name: "getThroughput",
@@ -53,7 +52,7 @@ export function overviewEndpoints(options: ApiOptions) {
       scope: "list",
       query: throughputQuery,
       replies: { 200: throughput },
-      handle: async ({ query, within }) => ({ status: 200, body: await series(options, query, within) }),
+      reply: ({ query, within }) => series(options, query, within),
     }),
   ];
 }
@@ -69,11 +68,11 @@ const cutFigures: Readonly<Record<LivePart, SummaryReply["live"]["atLeast"]>> = 
 const newest = { sort: "newest", cursor: null, limit: insightLimits.lastFailuresShown } as const;
 
 /** Of a caller with a scope: what is live in its lanes, and what its kinds did. */
-async function summarize(options: ApiOptions, span: number | undefined, within: Bounds | null): Promise<SummaryReply> {
+async function summarize(options: ApiOptions, span: number | undefined, within: Bounds): Promise<SummaryReply> {
   const { insight, ports, lanes } = options;
   const now = await ports.store.now();
-  const isSeen = (lane: string | null): boolean => within === null || (lane !== null && within.hasLane(lane));
-  const failedJobs: JobSearch = { states: ["FAILED"], ...within?.search };
+  const isSeen = (lane: string | null): boolean => within.isWhole || (lane !== null && within.hasLane(lane));
+  const failedJobs: JobSearch = { states: ["FAILED"], ...within.search };
   const [{ counts, cut }, dead, failures, lastHour, pauses, seen, [pass = null], last, schedules] = await Promise.all([
     readLive(insight).then((all) => ({
       counts: all.counts.filter(({ lane }) => isSeen(lane)),
@@ -81,7 +80,7 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
     })),
     countMatching(insight, failedJobs, insightLimits.countedRowsMax),
     findJobs(insight, { ...newest, search: failedJobs }),
-    oneRow(insight, readLastHour, within?.search.kinds ?? null),
+    oneRow(insight, readLastHour, within.search.kinds ?? null),
     insight.run(readLanes, {}),
     insight.run(readWorkers, insightLimits.workerSeenMs),
     insight.run(readPassed, schedulerLock),
@@ -132,11 +131,11 @@ async function summarize(options: ApiOptions, span: number | undefined, within: 
 /** How many, and one of them by its id. */
 async function troubledSchedules(
   { insight }: ApiOptions,
-  within: Bounds | null,
+  within: Bounds,
 ): Promise<NonNullable<SummaryReply["schedules"]>> {
   const found = async (state: "failing" | "late") => {
     const { total, isMore, schedules } = await oneRow(insight, searchSchedules, {
-      search: { state, ...within?.search },
+      search: { state, ...within.search },
       sort: "id",
       offset: 0,
       limit: 1,
@@ -148,18 +147,16 @@ async function troubledSchedules(
     found("late"),
     readObjectives(insight, { isWhole: false }),
   ]);
-  const burning = objectives.filter(
-    ({ kind, fast, slow }) => (fast.burns || slow.burns) && (within === null || within.kinds.has(kind)),
-  );
+  const burning = objectives.filter(({ kind, fast, slow }) => (fast.burns || slow.burns) && within.hasKind(kind));
   return { failing, late, burning: { total: burning.length, isMore, first: burning[0]?.schedule ?? null } };
 }
 
 async function series(
   { insight }: ApiOptions,
   { minutes: back, kind, lane }: Pick<z.infer<typeof throughputQuery>, "minutes" | "kind" | "lane">,
-  within: Bounds | null,
+  within: Bounds,
 ) {
-  const kinds = kind === undefined ? (within?.search.kinds ?? null) : [kind];
+  const kinds = kind === undefined ? (within.search.kinds ?? null) : [kind];
   return { minutes: await insight.run(readMinutes, { back, kinds, lane: lane ?? null }) };
 }
 
@@ -170,8 +167,8 @@ const figuresQuery = z.strictObject({
   to: instant.optional(),
   against: whole(kindFigureHoursMax, 168, "How many hours earlier the period lies that it is compared with."),
   by: z.enum(["kind", "lane"]).default("kind"),
-  kind: text(contractLimits.idCharactersMax).optional(),
-  lane: text(contractLimits.idCharactersMax).optional(),
+  kind: nameText().optional(),
+  lane: nameText().optional(),
   include: z.literal("spread").optional().describe("Also how many attempts waited and ran how long."),
 });
 
@@ -185,21 +182,18 @@ export const kindFiguresEndpoint = ({ insight, ports }: ApiOptions) =>
     scope: "list",
     query: figuresQuery,
     replies: { 200: kindFigureList },
-    async handle({ query: { hours, to, against, by, kind, lane, include }, within }) {
+    async reply({ query: { hours, to, against, by, kind, lane, include }, within }) {
       // The hour that has begun belongs to the period.
       const until = Math.ceil((to ?? (await ports.store.now()) + 1) / hourMs) * hourMs;
       const now = { from: until - hours * hourMs, to: until };
       const before = { from: now.from - against * hourMs, to: now.to - against * hourMs };
       const found = await insight.run(readKindHours, { now, before, kind: kind ?? null, lane: lane ?? null });
-      const shown = found.filter((each) => within === null || within.kinds.has(each.kind));
+      const shown = found.filter((each) => within.hasKind(each.kind));
       return {
-        status: 200,
-        body: {
-          period: spanJson(now),
-          before: spanJson(before),
-          kinds: kindFigures(shown, { by, include }),
-          isMore: found.length === kindFigureRowsMax,
-        },
+        period: spanJson(now),
+        before: spanJson(before),
+        kinds: kindFigures(shown, { by, include }),
+        isMore: found.length === kindFigureRowsMax,
       };
     },
   });

@@ -23,15 +23,14 @@ export function previewEndpoint({ ports: { store } }: ApiOptions) {
     scope: "nothing",
     query: previewQuery,
     replies: { 200: previewReply },
-    async handle({ query: { expression: text, timezone, gap, overlap, count, after } }) {
+    async reply({ query: { expression: text, timezone, gap, overlap, count, after } }) {
       const { expression, notes } = readExpression(text);
       const zone = zoneProblem(timezone);
       if (zone !== null) throw invalid("timezone", zone);
       const from = after ?? (await store.now());
       const dst = { gap, overlap };
       const when = { expression, timezone: zoneOf(expression, timezone), dst, startAt: null, endAt: null };
-      const times = previewJson(when.timezone, preview(when, from, count));
-      return { status: 200, body: { expression: text, notes, ...times } };
+      return { expression: text, notes, ...previewJson(when.timezone, preview(when, from, count)) };
     },
   });
 }

@@ -18,7 +18,7 @@ import { once } from "../once.ts";
 import type { ApiOptions } from "../options.ts";
 import { HttpProblem, unknownRun } from "../problem.ts";
 import { pageOf } from "../query.ts";
-import { id, limit, requestKey, someOf, text } from "../query-fields.ts";
+import { id, nameText, pageFields, requestKey, someOf, text } from "../query-fields.ts";
 import { type Bounds, ofRun } from "../scope.ts";
 import { bulk } from "../shape/bulk.ts";
 import { readRun, readRuns, readTasks, run, type RunRow } from "../../insight/runs.ts";
@@ -30,27 +30,25 @@ import { mapOf } from "../../insight/run-map.ts";
 import { matrixOf, runMatrix } from "../../insight/run-matrix.ts";
 
 const runsQuery = z.strictObject({
-  kind: text(contractLimits.idCharactersMax).optional(),
+  kind: nameText().optional(),
   key: text(contractLimits.keyCharactersMax).optional(),
   state: someOf(runStates, "Only in these states.").optional(),
   /** Reruns of this run. */
   parent: id.optional(),
   createdFrom: searchFields.createdFrom,
   createdTo: searchFields.createdTo,
-  cursor: id.optional(),
-  limit: limit(contractLimits.listRowsMax, 50),
+  ...pageFields(50),
 });
 const tasksQuery = z.strictObject({
   state: someOf(states, "Only in these states.").optional(),
-  cursor: id.optional(),
-  limit: limit(contractLimits.listRowsMax, 200),
+  ...pageFields(200),
 });
 const runPath = z.object({ id });
 const ofOne = (options: ApiOptions) =>
-  ({ scope: ofRun(options), params: runPath, example: { params: { id: "7" } } }) as const;
+  ({ scope: ofRun(options), params: runPath, refuses: ["unknown-run"], example: { params: { id: "7" } } }) as const;
 
 export function runEndpoints(options: ApiOptions) {
-  return [...reads(options), ...changes(options)];
+  return [...reads(options), ...changes(options), ...pictures(options)];
 }
 
 function reads(options: ApiOptions) {
@@ -62,26 +60,24 @@ function reads(options: ApiOptions) {
       scope: "list",
       query: runsQuery,
       replies: { 200: runList },
-      handle: async ({ query, within }) => ({ status: 200, body: await list(options, query, within) }),
+      reply: ({ query, within }) => list(options, query, within),
     }),
     endpoint("GET /runs/:id", {
       name: "getRun",
-      refuses: ["unknown-run"],
       summary: "One run with its progress",
       description: "Its progress counts jobs; `percent` is of those written so far.",
       ...ofOne(options),
       replies: { 200: run },
-      handle: async ({ params }) => ({ status: 200, body: await knownRun(options, params.id) }),
+      reply: ({ params }) => knownRun(options.insight, params.id),
     }),
     endpoint("GET /runs/:id/tasks", {
       ...ofOne(options),
       name: "listTasks",
-      refuses: ["unknown-run"],
       summary: "The jobs of a run in the order they were written, with the edges that lead to them",
       example: { params: { id: "7" }, query: { state: "FAILED" } },
       query: tasksQuery,
       replies: { 200: taskList },
-      handle: async ({ params, query }) => ({ status: 200, body: await tasks(options, params.id, query) }),
+      reply: ({ params, query }) => tasks(options, params.id, query),
     }),
   ];
 }
@@ -139,16 +135,16 @@ function changes(options: ApiOptions) {
   ];
 }
 
-async function list({ insight }: ApiOptions, query: z.infer<typeof runsQuery>, within: Bounds | null) {
+async function list({ insight }: ApiOptions, query: z.infer<typeof runsQuery>, within: Bounds) {
   const { kind, state, cursor, limit: rows, ...others } = query;
-  const kinds = kind === undefined ? (within?.search ?? {}) : { kinds: [kind] };
+  const kinds = kind === undefined ? within.search : { kinds: [kind] };
   const filter = { ...others, ...kinds, states: state, before: cursor, limit: rows + 1 };
   const page = pageOf(await insight.run(readRuns, filter), rows, ({ id: last }) => last);
   return { runs: [...page.rows], nextCursor: page.nextCursor };
 }
 
 async function tasks(options: ApiOptions, wanted: JobId, { state, cursor, limit: rows }: z.infer<typeof tasksQuery>) {
-  await knownRun(options, wanted);
+  await knownRun(options.insight, wanted);
   const filter = { run: runId(wanted), states: state, after: cursor, limit: rows + 1 };
   const page = pageOf(await options.insight.run(readTasks, filter), rows, ({ job }) => job);
   return { tasks: [...page.rows], nextCursor: page.nextCursor };
@@ -157,7 +153,8 @@ async function tasks(options: ApiOptions, wanted: JobId, { state, cursor, limit:
 /** Runs and jobs have numbers of the same kind; the path says which is meant. */
 const runId = (value: JobId): RunId => value as string as RunId;
 
-async function knownRun({ insight }: ApiOptions, wanted: JobId): Promise<RunRow> {
+/** @throws HttpProblem 404 */
+export async function knownRun(insight: ApiOptions["insight"], wanted: JobId): Promise<RunRow> {
   const [found] = await insight.run(readRun, wanted);
   if (found === undefined) throw unknownRun(wanted);
   return found;
@@ -165,7 +162,7 @@ async function knownRun({ insight }: ApiOptions, wanted: JobId): Promise<RunRow>
 
 /** A large run is put back page by page, by a bulk action. */
 async function retry(options: ApiOptions, begin: BeginBulk, wanted: JobId, caller: string): Promise<Answer> {
-  const before = await knownRun(options, wanted);
+  const before = await knownRun(options.insight, wanted);
   if (before.progress.done - before.progress.ok > runLimits.retriedRowsMax && before.state !== "CANCELING") {
     const search = toRetry(before);
     const matched = await countMatching(options.insight, search, contractLimits.bulkCountMax);
@@ -182,12 +179,12 @@ async function resume(options: ApiOptions, before: RunRow, how: Parameters<typeo
     const detail = `run ${before.id} is ${before.state} and has nothing that failed, was canceled or was skipped for it`;
     throw new HttpProblem("nothing-to-retry", detail);
   }
-  return { status: 200, body: { run: await knownRun(options, before.id as JobId), again } };
+  return { status: 200, body: { run: await knownRun(options.insight, before.id as JobId), again } };
 }
 
 /** In one transaction, however many tasks there are: a run has one version. */
 async function renew(options: ApiOptions, wanted: JobId, caller: string): Promise<Answer> {
-  const before = await knownRun(options, wanted);
+  const before = await knownRun(options.insight, wanted);
   const newer = await newerRun(options.ports, options.registry, before).catch((error: unknown) => {
     throw error instanceof PermanentError ? new HttpProblem("changed-shape", error.message) : error;
   });
@@ -204,13 +201,13 @@ function toRetry({ id: of, onFailure }: RunRow): JobSearch {
 
 /** One page at once; a large run goes on in this process, or in the next pass when it ends before that. */
 async function cancel(options: ApiOptions, wanted: JobId, caller: string): Promise<Answer> {
-  const before = await knownRun(options, wanted);
+  const before = await knownRun(options.insight, wanted);
   if (before.state === "CANCELED") return { status: 200, body: { run: before, canceled: 0 } };
   const { ports, registry } = options;
   const step = { caller, roundsMax: 1 };
   const canceled = await cancelRun(ports, registry, runId(wanted), step);
   if (canceled === null) throw new HttpProblem("already-finished", `run ${wanted} is ${before.state}: it has ended`);
-  const after = await knownRun(options, wanted);
+  const after = await knownRun(options.insight, wanted);
   const body = { run: after, canceled };
   if (after.state !== "CANCELING" || canceled < runLimits.cancelRowsMax) return { status: 200, body };
   inBackground(ports.log, "the cancel of a run", () => cancelRun(ports, registry, runId(wanted), { caller }));
@@ -218,7 +215,7 @@ async function cancel(options: ApiOptions, wanted: JobId, caller: string): Promi
 }
 
 async function rerun(options: ApiOptions, wanted: JobId, request?: KeyedRequest): Promise<JsonAnswer> {
-  const before = await knownRun(options, wanted);
+  const before = await knownRun(options.insight, wanted);
   const { ports, registry, insight } = options;
   if (!isRerunnable(registry, before.kind)) {
     const detail = `run ${wanted} of "${before.kind}" cannot be run again here: only graphs and fan-outs of this release can; enqueue it again`;
@@ -230,40 +227,37 @@ async function rerun(options: ApiOptions, wanted: JobId, request?: KeyedRequest)
 }
 
 async function rerunOf(options: ApiOptions, made: string, status: 200 | 201): Promise<JsonAnswer> {
-  return { status, body: await knownRun(options, made as JobId), location: `/runs/${made}` };
+  return { status, body: await knownRun(options.insight, made as JobId), location: `/runs/${made}` };
 }
 
-export const runMapEndpoint = (options: ApiOptions) =>
+const pictures = (options: ApiOptions) => [
   endpoint("GET /runs/:id/map", {
     ...ofOne(options),
     name: "getRunMap",
-    refuses: ["unknown-run"],
     summary: "A run with all its tasks in columns, their edges and the first failures, to draw it",
     description: "Every task of the run, up to 10,000, in columns, with the edges between them.",
     replies: { 200: runMap },
-    async handle({ params }) {
+    async reply({ params }) {
       const id = runId(params.id);
       const { insight } = options;
       const [[found], map] = await Promise.all([insight.run(readRun, id), mapOf(insight, id)]);
       if (found === undefined) throw unknownRun(id);
       const only = { run: id, states: ["FAILED"], limit: insightLimits.mappedFailuresMax } as const;
       const failed = found.progress.failed === 0 ? [] : await insight.run(readTasks, only);
-      return { status: 200, body: { ...map, run: found, failed } };
+      return { ...map, run: found, failed };
     },
-  });
-
-export const runMatrixEndpoint = (options: ApiOptions) =>
+  }),
   endpoint("GET /runs/:id/matrix", {
     ...ofOne(options),
     name: "getRunMatrix",
-    refuses: ["unknown-run"],
     summary: "The runs of the same graph around it, each with the state of every task",
     description:
       "The run, up to 10 after it and those before it, 30 in all, each with the states of its first 200 tasks.",
     replies: { 200: runMatrix },
-    async handle({ params }) {
-      const body = await matrixOf(options.insight, runId(params.id));
-      if (body.runs.length === 0) throw unknownRun(params.id);
-      return { status: 200, body };
+    async reply({ params }) {
+      const matrix = await matrixOf(options.insight, runId(params.id));
+      if (matrix.runs.length === 0) throw unknownRun(params.id);
+      return matrix;
     },
-  });
+  }),
+];

@@ -104,10 +104,7 @@ function writes(options: ApiOptions) {
         "Nothing of it starts any more, and the next passes cancel its jobs that wait. Its ledger and versions stay readable.",
       hasVersion: true,
       replies: { 200: scheduleDeletion },
-      async handle({ params, request }) {
-        const removed = deleteSchedule(ports, registry, params.id, wantedVersions(request));
-        return { status: 200, body: await withRefusals(removed) };
-      },
+      reply: ({ params, request }) => withRefusals(deleteSchedule(ports, registry, params.id, wantedVersions(request))),
     }),
   ];
 }
@@ -188,7 +185,6 @@ function pauses(options: ApiOptions) {
     endpoint("POST /schedules/:id/resume", {
       ...change,
       name: "resumeSchedule",
-      refuses: ["unknown-schedule"],
       summary: "Run its times again from now on",
       replies: { 200: schedule },
       handle: async ({ params }) => await versioned(options, await withRefusals(pauseSchedule(ports, params.id, null))),

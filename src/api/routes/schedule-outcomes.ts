@@ -11,7 +11,7 @@ import { type Database, oneRow } from "../../insight/sql-query.ts";
 import { endpoint } from "../endpoint.ts";
 import type { Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
-import { durationUpTo, limit, text } from "../query-fields.ts";
+import { durationUpTo, limit, nameText, text } from "../query-fields.ts";
 import { previewJson } from "./preview.ts";
 import {
   endedJson,
@@ -27,9 +27,9 @@ const outcomesQuery = z.strictObject({
   /** Words of which each is a part of the id, the kind or the app. */
   text: text(200).optional(),
   id: text(200).optional(),
-  kind: text(contractLimits.idCharactersMax).optional(),
-  app: text(contractLimits.idCharactersMax).optional(),
-  zone: text(contractLimits.idCharactersMax).optional(),
+  kind: nameText().optional(),
+  app: nameText().optional(),
+  zone: nameText().optional(),
   state: z.enum(scheduleStates).optional(),
   lateOver: durationUpTo(contractLimits.misfireAgeMsMax, "Whose last occurrence started later than this.").optional(),
   sort: z.enum(scheduleSorts).default("id"),
@@ -38,7 +38,7 @@ const outcomesQuery = z.strictObject({
     .regex(/^\d{1,5}$/, "must be the number of schedules before the page")
     .transform(Number)
     .default(0),
-  limit: limit(insightLimits.outcomeRowsMax, 50),
+  limit: limit(50, insightLimits.outcomeRowsMax),
   include: z.literal("times").optional().describe("With `id`: also the schedule's newest and next times."),
 });
 
@@ -51,21 +51,21 @@ export function scheduleOutcomeEndpoint(options: ApiOptions) {
     scope: "list",
     query: outcomesQuery,
     replies: { 200: scheduleOutcomeList },
-    handle: async ({ query, within }) => ({ status: 200, body: await outcomes(options, query, within) }),
+    reply: ({ query, within }) => outcomes(options, query, within),
   });
 }
 
 async function outcomes(
   options: ApiOptions,
   { text: words, lateOver, sort, cursor, limit: rows, include, ...fields }: z.infer<typeof outcomesQuery>,
-  within: Bounds | null,
+  within: Bounds,
 ): Promise<ScheduleOutcomeListReply> {
   const { insight, ports } = options;
   const search = {
     ...fields,
     words: words?.trim().split(/\s+/),
     lateOverMs: lateOver,
-    ...within?.search,
+    ...within.search,
   };
   const [page, now] = await Promise.all([
     oneRow(insight, searchSchedules, { search, sort, offset: cursor, limit: rows }),

@@ -7,7 +7,7 @@ import type { ApiOptions } from "../options.ts";
 import { HttpProblem } from "../problem.ts";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import { pageBefore } from "../query.ts";
-import { instant, limit, text, whole } from "../query-fields.ts";
+import { instant, limit, nameText, text, whole } from "../query-fields.ts";
 import { explainedTimes, nextTimes, scheduleDetail, scheduleList } from "../shape/schedule.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import { countIn, occurrenceCounts, readOccurrenceCounts } from "../../insight/occurrence-counts.ts";
@@ -37,7 +37,7 @@ const place = z
   .meta({ description: pageBefore, as: { type: "string", pattern: placePattern.source } });
 
 const occurrencesQuery = z.strictObject({
-  limit: limit(contractLimits.listRowsMax, 50),
+  limit: limit(50),
   nominalFrom: instant.optional().describe("Planned for this time or later."),
   nominalTo: instant.optional().describe("Planned for before this time."),
   cursor: place.optional(),
@@ -49,13 +49,13 @@ const countsQuery = z.strictObject({
 
 const schedulesQuery = z.strictObject({
   limit: limit(contractLimits.schedulesMax, contractLimits.schedulesMax),
-  cursor: text(contractLimits.idCharactersMax, pageBefore).optional(),
+  cursor: nameText(pageBefore).optional(),
 });
 
 export function scheduleEndpoints(options: ApiOptions) {
   const { insight } = options;
   const { store } = options.ports;
-  const mustExist = async (id: string, within: Bounds | null): Promise<void> => {
+  const mustExist = async (id: string, within: Bounds): Promise<void> => {
     if ((await store.scheduleFacts(id)) !== null) return;
     throw unknown(
       id,
@@ -69,57 +69,55 @@ export function scheduleEndpoints(options: ApiOptions) {
       scope: "list",
       query: schedulesQuery,
       replies: { 200: scheduleList },
-      async handle({ query: { limit: rowsMax, cursor }, within }) {
+      async reply({ query: { limit: rowsMax, cursor }, within }) {
         const after = cursor === undefined ? {} : { after: cursor };
-        const rows = within === null ? { limit: rowsMax + 1 } : {};
+        const rows = within.isWhole ? { limit: rowsMax + 1 } : {};
         const [all, now] = await Promise.all([store.schedules({ ...rows, ...after }), store.now()]);
         const found = all.filter(isWithin(within));
         const page = found.slice(0, rowsMax);
         const nextCursor = found.length > rowsMax ? (page.at(-1)?.id ?? null) : null;
-        return { status: 200, body: { schedules: page.map((row) => scheduleJson(row, now)), nextCursor } };
+        return { schedules: page.map((row) => scheduleJson(row, now)), nextCursor };
       },
     }),
     endpoint("GET /schedules/:id/occurrences", {
       name: "listOccurrences",
-      refuses: ["unknown-schedule"],
       summary: "What became of its times, the newest first; also after it was deleted",
       ...ofOneSchedule(options),
       query: occurrencesQuery,
       replies: { 200: occurrenceList },
-      async handle({ params: { id }, query: { limit: rowsMax, nominalFrom: from, nominalTo: to, cursor }, within }) {
+      async reply({ params: { id }, query: { limit: rowsMax, nominalFrom: from, nominalTo: to, cursor }, within }) {
         const before = to === undefined ? undefined : { nominalAt: to, localTime: "", fold: 0, timezone: "" };
         const rows = await insight.run(readOccurrences, { id, limit: rowsMax, after: cursor ?? before, from });
         if (rows.length === 0) await mustExist(id, within);
         const last = rows.length < rowsMax ? undefined : rows.at(-1);
         const nextCursor = last === undefined ? null : cursorOf(last);
-        return { status: 200, body: { occurrences: endedJson(await withEnds(insight, rows)), nextCursor } };
+        return { occurrences: endedJson(await withEnds(insight, rows)), nextCursor };
       },
     }),
     endpoint("GET /schedules/:id/occurrences/counts", {
       name: "countOccurrences",
-      refuses: ["unknown-schedule"],
       summary: "What became of its times, counted by quarter of an hour",
       description:
         "By how they ended and how late they started, of the newest 20,160 times; also after it was deleted.",
       ...ofOneSchedule(options),
       query: countsQuery,
       replies: { 200: occurrenceCounts },
-      async handle({ params: { id }, query: { days }, within }) {
+      async reply({ params: { id }, query: { days }, within }) {
         const to = await store.now();
         const from = to - days * dayMs;
         const quarters = await insight.run(readOccurrenceCounts, { id, from, to });
         if (quarters.length === 0) await mustExist(id, within);
         const isMore = countIn(quarters) === insightLimits.occurrencesCountedMax;
-        return { status: 200, body: { from: iso(from), to: iso(to), quarters, isMore } };
+        return { from: iso(from), to: iso(to), quarters, isMore };
       },
     }),
   ];
 }
 
 const isWithin =
-  (within: Bounds | null) =>
+  (within: Bounds) =>
   ({ spec }: ScheduleRow): boolean =>
-    within === null || within.kinds.has(spec.job.kind);
+    within.hasKind(spec.job.kind);
 
 const cursorOf = ({ nominalAt, localTime, fold, timezone }: OccurrencePlace): string =>
   [nominalAt, localTime, fold, timezone].join("~");
@@ -134,7 +132,12 @@ function unknown(id: string, known: readonly string[]): HttpProblem {
 
 const schedulePath = z.object({ id: text(200) });
 export const ofOneSchedule = (options: ApiOptions) =>
-  ({ scope: ofSchedule(options), params: schedulePath, example: { params: { id: "nightly" } } }) as const;
+  ({
+    scope: ofSchedule(options),
+    params: schedulePath,
+    refuses: ["unknown-schedule"],
+    example: { params: { id: "nightly" } },
+  }) as const;
 
 export function scheduleReadEndpoints(options: ApiOptions) {
   const { ports } = options;
@@ -143,7 +146,6 @@ export function scheduleReadEndpoints(options: ApiOptions) {
     endpoint("GET /schedules/:id", {
       ...read,
       name: "getSchedule",
-      refuses: ["unknown-schedule"],
       summary: "One schedule with its versions, also after it was deleted",
       description: "With its versions, also after it was deleted. `ETag` begins with its version.",
       hasVersion: true,
@@ -163,21 +165,19 @@ export function scheduleReadEndpoints(options: ApiOptions) {
     endpoint("GET /schedules/:id/next", {
       ...read,
       name: "nextTimes",
-      refuses: ["unknown-schedule"],
       summary: "Its next times, with what clock changes do to them",
       description: "With what clock changes do to each. A time that does not fire has a note.",
       example: { params: { id: "nightly" }, query: { count: "3" } },
       query: nextQuery,
       replies: { 200: nextTimes },
-      async handle({ params: { id }, query: { count, after } }) {
+      async reply({ params: { id }, query: { count, after } }) {
         const facts = await ports.store.scheduleFacts(id);
         if (facts === null || facts.row === null) throw problemOf(unknownSchedule(id));
         const { spec, pause } = facts.row;
         const times = preview(spec, after ?? facts.now - (spec.spread?.offsetMs ?? 0), count);
         const next = previewJson(spec.timezone, times);
         const ended = next.ended && spec.expression.form !== "after";
-        const body = { id: spec.id, enabled: spec.enabled, ...pauseJson(pause), ...next, ended };
-        return { status: 200, body };
+        return { id: spec.id, enabled: spec.enabled, ...pauseJson(pause), ...next, ended };
       },
     }),
     endpoint("GET /schedules/:id/explain", {
@@ -189,13 +189,13 @@ export function scheduleReadEndpoints(options: ApiOptions) {
       example: { params: { id: "nightly" }, query: { time: "2026-11-21T02:30" } },
       query: explainQuery,
       replies: { 200: explainedTimes },
-      async handle({ params: { id }, query: { time }, within }) {
-        const sees = (kind: string): boolean => within?.kinds.has(kind) ?? true;
-        const answers = await withRefusals(explain({ store: ports.store, insight: options.insight }, id, time, sees));
+      async reply({ params: { id }, query: { time }, within }) {
+        const sources = { store: ports.store, insight: options.insight };
+        const answers = await withRefusals(explain(sources, id, time, (kind) => within.hasKind(kind)));
         const ids = answers.flatMap(({ job }) => job?.id ?? []);
         const rows = await options.insight.run(readRecords, { ids, whole: true });
         const jobs = new Map<string, JobRow>(rows.map(({ generation: _generation, ...row }) => [row.id, row]));
-        return { status: 200, body: { answers: answers.map((answer) => explainedJson(answer, jobs)) } };
+        return { answers: answers.map((answer) => explainedJson(answer, jobs)) };
       },
     }),
   ];

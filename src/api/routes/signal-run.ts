@@ -2,14 +2,14 @@ import { z } from "zod";
 import { contractLimits } from "../../machine/contract-limits.ts";
 import type { JobId, RunId } from "../../machine/job.ts";
 import { iso } from "../../machine/units.ts";
-import { readRun } from "../../insight/runs.ts";
 import { signalRun } from "../../run/signal-run.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ApiOptions } from "../options.ts";
-import { HttpProblem, unknownRun } from "../problem.ts";
+import { HttpProblem } from "../problem.ts";
 import { preparedProblem } from "../prepared-problem.ts";
 import { id, text } from "../query-fields.ts";
 import { ofRun } from "../scope.ts";
+import { knownRun } from "./runs.ts";
 import { signalReply } from "../shape/run.ts";
 
 const signalPath = z.object({
@@ -40,10 +40,7 @@ export const signalEndpoint = (options: ApiOptions) =>
     params: signalPath,
     body: signalBody,
     replies: { 200: signalReply },
-    handle: async ({ params, body, caller }) => ({
-      status: 200,
-      body: await send(options, params, { payload: body.payload, caller: caller.name }),
-    }),
+    reply: ({ params, body, caller }) => send(options, params, { payload: body.payload, caller: caller.name }),
   });
 
 async function send(
@@ -51,9 +48,8 @@ async function send(
   { id: runId, name }: { readonly id: JobId; readonly name: string },
   { payload, caller }: { readonly payload: unknown; readonly caller: string },
 ): Promise<z.infer<typeof signalReply>> {
-  const [run] = await insight.run(readRun, runId);
-  if (run === undefined) throw unknownRun(runId);
-  const target = { id: runId as string as RunId, kind: run.kind };
+  const run = await knownRun(insight, runId);
+  const target = { id: run.id as RunId, kind: run.kind };
   const result = await signalRun(ports, registry, target, { name, payload, caller }).catch((error: unknown) => {
     throw preparedProblem(error);
   });

@@ -15,10 +15,10 @@ export const simulationEndpoint = ({ insight, ports, lanes }: ApiOptions) =>
     scope: "list",
     query: simulationQuery,
     replies: { 200: simulation },
-    async handle({ query, within }) {
+    async reply({ query, within }) {
       const [rows, now] = await Promise.all([ports.store.schedules(), ports.store.now()]);
       const runMs = await typicalRunMs({ insight }, now, query.percentile);
-      const specs = rows.flatMap(({ spec }) => (within === null || within.kinds.has(spec.job.kind) ? [spec] : []));
-      return { status: 200, body: simulationOf({ specs, lanes, runMs, now }, query) };
+      const specs = rows.map(({ spec }) => spec).filter(({ job }) => within.hasKind(job.kind));
+      return simulationOf({ specs, lanes, runMs, now }, query);
     },
   });

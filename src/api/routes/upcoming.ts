@@ -1,13 +1,12 @@
 import { iso } from "../../machine/units.ts";
 import { z } from "zod";
 import { take, timetable } from "../../calendar/timetable.ts";
-import { contractLimits } from "../../machine/contract-limits.ts";
 import { insightLimits } from "../../insight/insight-limits.ts";
 import type { ScheduleRow } from "../../machine/schedule.ts";
 import { endpoint } from "../endpoint.ts";
 import type { Bounds } from "../scope.ts";
 import type { ApiOptions } from "../options.ts";
-import { text } from "../query-fields.ts";
+import { nameText } from "../query-fields.ts";
 import { cappedOf, type Coming, loadOf, overlappingOf, type Span, typicalRunMs } from "../expected-load.ts";
 import { readLatestOccurrences } from "../../insight/occurrence-ends.ts";
 import { type DueGroup, readDueSoon } from "../../insight/due-soon.ts";
@@ -23,8 +22,8 @@ const upcomingQuery = z.strictObject({
     .regex(/^([1-9]|1\d|2[0-4])$/, "must be a whole number from 1 to 24")
     .transform(Number)
     .default(1),
-  app: text(contractLimits.idCharactersMax).optional(),
-  lane: text(contractLimits.idCharactersMax).optional(),
+  app: nameText().optional(),
+  lane: nameText().optional(),
 });
 
 const partsShown = 60;
@@ -40,19 +39,19 @@ export const upcomingEndpoint = (options: ApiOptions) =>
     scope: "list",
     query: upcomingQuery,
     replies: { 200: upcoming },
-    handle: async ({ query, within }) => ({ status: 200, body: await comingUp(options, query, within) }),
+    reply: ({ query, within }) => comingUp(options, query, within),
   });
 
 async function comingUp(
   options: ApiOptions,
   { hours, app, lane }: z.infer<typeof upcomingQuery>,
-  within: Bounds | null,
+  within: Bounds,
 ): Promise<UpcomingReply> {
   const { insight, ports, lanes, registry } = options;
   const from = await ports.store.now();
   const to = from + hours * 3_600_000;
   const coming = await insight.run(readComing, {
-    search: { app, lane, ...within?.search },
+    search: { app, lane, ...within.search },
     limit: upcomingSchedulesMax + 1,
   });
   const asked = coming.slice(0, upcomingSchedulesMax);
@@ -62,7 +61,6 @@ async function comingUp(
   const shown = times.slice(0, upcomingTimesShown);
   const kinds =
     app === undefined ? undefined : registry.apps.find(({ name }) => name === app)?.jobs.map(({ id }) => id);
-  const bounds = within?.search.kinds;
   const [open, typical, caps, dueSoon] = await Promise.all([
     openSchedules(insight, [...new Set(shown.map(({ row }) => row.id))]),
     typicalRunMs(options, from),
@@ -72,7 +70,7 @@ async function comingUp(
       parts: partsShown,
       windowMs: ports.store.dispatchWindowMs,
       lane,
-      kinds: bounds === undefined ? kinds : (kinds ?? bounds).filter((kind) => bounds.includes(kind)),
+      kinds: (kinds ?? within.search.kinds)?.filter((kind) => within.hasKind(kind)),
     }),
   ]);
   const due = dueSoon.flatMap(({ of }) => of ?? []);
@@ -98,7 +96,7 @@ async function comingUp(
     parts,
     lanes: loadOf({ times: working, due }, typical, { lanes, span: { from, to }, parts: partsShown }),
     apps: registry.apps
-      .filter(({ jobs }) => within === null || jobs.some(({ id }) => within.kinds.has(id)))
+      .filter(({ jobs }) => within.isWhole || jobs.some(({ id }) => within.hasKind(id)))
       .map(({ name }) => name)
       .toSorted(),
     isMore: coming.length > asked.length || found.some(({ isMore }) => isMore) || dueSoon.some(({ isCut }) => isCut),

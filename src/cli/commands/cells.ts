@@ -4,7 +4,7 @@ import { cellsNow, type CellStores, changeCells, initCells } from "../../cells/m
 import { type CellPlaces, openCells, readCells, withoutDatabases } from "../../cells/open.ts";
 import { newestMap } from "../../cells/routing.ts";
 import type { CellMap } from "../../machine/cell-map.ts";
-import { CliError, exitCodes, Finished, wrongUsage } from "../exit.ts";
+import { CliError, exitCodes, Finished, messageOf, wrongUsage } from "../exit.ts";
 import type { Output, World } from "../output.ts";
 
 interface Opened {
@@ -27,7 +27,7 @@ export function cellsCommand(world: World, out: Output): Command {
       await work({ places, stores: opened.stores });
     } catch (error) {
       if (error instanceof Finished) throw error;
-      throw new CliError(exitCodes.failure, "cells", error instanceof Error ? error.message : String(error));
+      throw new CliError(exitCodes.failure, "cells", messageOf(error));
     } finally {
       await opened.close();
     }
@@ -97,6 +97,6 @@ function asked<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw wrongUsage("bad-cells", error instanceof Error ? error.message : String(error));
+    throw wrongUsage("bad-cells", messageOf(error));
   }
 }

@@ -12,7 +12,7 @@ import type { Stage } from "../../stage/stages.ts";
 import { checkTopology, topology, type Topology } from "../../stage/topology.ts";
 import { apiAgainst } from "../api.ts";
 import { storedDifferences } from "../database.ts";
-import { CliError, exitCodes, Finished } from "../exit.ts";
+import { CliError, exitCodes, Finished, messageOf } from "../exit.ts";
 import type { Output, World } from "../output.ts";
 import { amountOf } from "../text.ts";
 import { projectOf, stageIn } from "../project.ts";
@@ -165,16 +165,8 @@ function builtProblems(
   } catch (error) {
     // Definitions that are wrong by themselves may not fit together either; their own problems say why.
     if (!isSound) return [];
-    const rule = error instanceof Error ? error.message : String(error);
-    return [
-      {
-        thing: `stage "${stage.name}"`,
-        field: "topology",
-        value: "",
-        rule,
-        fix: "change the stage in belfry.config.ts",
-      },
-    ];
+    const fix = "change the stage in belfry.config.ts";
+    return [{ thing: `stage "${stage.name}"`, field: "topology", value: "", rule: messageOf(error), fix }];
   }
 }
 

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import type { SignedRequest } from "../../aws/signed-fetch.ts";
 import { notAllowed, regionOf, sendSigned, type StageAddress, stageAddress } from "../deployed.ts";
 import { awsEnvironment } from "../api.ts";
-import { CliError, exitCodes, wrongUsage } from "../exit.ts";
+import { CliError, exitCodes, messageOf, wrongUsage } from "../exit.ts";
 import type { Output, World } from "../output.ts";
 import { type Forwarded, portOf, startProxy } from "../signed-proxy.ts";
 
@@ -70,8 +70,7 @@ async function reach(target: StageAddress): Promise<void> {
   const request = { method: "GET", path: "/health", headers: {}, body: "" };
   const answer = await forward(target, request).catch((error: unknown) => {
     if (error instanceof CliError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CliError(exitCodes.failure, "stage-away", `${target.url} does not answer: ${message}`);
+    throw new CliError(exitCodes.failure, "stage-away", `${target.url} does not answer: ${messageOf(error)}`);
   });
   await answer.body?.cancel();
   if (answer.status !== 401 && answer.status !== 403) return;

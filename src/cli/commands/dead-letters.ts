@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import type { JobReply } from "../../api/shape/job.ts";
 import type { FailureGroupListReply } from "../../insight/failure-groups.ts";
 import { api } from "../api.ts";
@@ -6,15 +6,9 @@ import { type BulkOptions, redriveMatching } from "../bulk.ts";
 import { exitCodes, Finished } from "../exit.ts";
 import type { Output, World } from "../output.ts";
 import { membersOf, type PayloadOptions, queryIn, withPayload, withQuery } from "../query-options.ts";
-import { type Columns, commandOf, readCommand, tableOf } from "../read-command.ts";
+import { type Columns, commandOf, groupOf, readCommand, tableOf } from "../read-command.ts";
 
-export function deadLettersCommand(world: World, out: Output): Command {
-  const command = new Command("dead-letters");
-  for (const each of [list, show, redrive, stop]) command.addCommand(each(world, out));
-  return command;
-}
-
-function list(world: World, out: Output): Command {
+const list = readCommand("listDeadLetters", (out) => {
   const columns: Columns<FailureGroupListReply["groups"][number]> = {
     GROUP: ({ fingerprint }) => fingerprint,
     KIND: ({ kind }) => kind,
@@ -24,15 +18,14 @@ function list(world: World, out: Output): Command {
     LAST: ({ lastAt }) => out.time(lastAt),
     SAMPLES: ({ samples }) => samples.map(({ job }) => job).join(" "),
   };
-  return readCommand(world, out, {
+  return {
     name: "list",
     about: "in groups that failed alike, the largest first",
     example: "dead-letters list --kind send-mail",
-    operation: "listDeadLetters",
     text: ({ groups }) => (groups.length === 0 ? "no dead letters" : tableOf(out, columns, groups)),
     check: ["exit with 7 when there are any", ({ groups }) => groups.length > 0],
-  });
-}
+  };
+});
 
 function show(world: World, out: Output): Command {
   const columns: Columns<JobReply> = {
@@ -101,3 +94,5 @@ function redrive(world: World, out: Output): Command {
       await redriveMatching(api(world, command), out, body, options);
     });
 }
+
+export const deadLettersCommand = groupOf("dead-letters", [list, show, redrive, stop]);

@@ -4,7 +4,7 @@ import { findSystem, isAlive } from "../address.ts";
 import { awsEnvironment, deployedStage } from "../api.ts";
 import { apiClient, type ReplyOf } from "../client.ts";
 import { regionOfStage } from "../deployed.ts";
-import { exitCodes, Finished, wrongUsage } from "../exit.ts";
+import { exitCodes, Finished, messageOf, wrongUsage } from "../exit.ts";
 import { awsAt, awsIn } from "../../aws/aws-call.ts";
 import type { Output, World } from "../output.ts";
 import { callerAccount, type Finding, preflight } from "../preflight.ts";
@@ -54,7 +54,7 @@ async function examineAccount(name: string, world: World): Promise<readonly Find
       ...(await preflight(reach(account), project, stage)),
     ];
   } catch (error) {
-    const detail = `none answers to these credentials: ${error instanceof Error ? error.message : String(error)}`;
+    const detail = `none answers to these credentials: ${messageOf(error)}`;
     return [{ name: "account", ok: false, detail, fix: "sign in (aws sso login), or set AWS_PROFILE" }];
   }
 }
@@ -98,8 +98,8 @@ async function apiFindings(url: string): Promise<readonly Finding[]> {
     const detail = `${url}, version ${version}, schema ${schemaVersion ?? "unknown"}, jobs: ${jobs.join(", ") || "none"}`;
     return [{ name: "api", ok: true, detail }, passFinding(lastPass)];
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    return [{ name: "api", ok: false, detail, fix: "start the system (npm start), or correct --url or BELFRY_URL" }];
+    const fix = "start the system (npm start), or correct --url or BELFRY_URL";
+    return [{ name: "api", ok: false, detail: messageOf(error), fix }];
   }
 }
 

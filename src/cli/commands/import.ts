@@ -4,7 +4,7 @@ import { Command } from "commander";
 import pg from "pg";
 import { api } from "../api.ts";
 import { openApply } from "../apply-waiting.ts";
-import { CliError, exitCodes, Finished, wrongUsage } from "../exit.ts";
+import { CliError, exitCodes, Finished, messageOf, wrongUsage } from "../exit.ts";
 import { type ImportedQueue, importGraphileWorker, importPgBoss } from "../import-queues.ts";
 import { type Imported, importCrontab, importEventBridge, moduleOf, nextOf } from "../import-schedules.ts";
 import { type Output, printable, type World } from "../output.ts";
@@ -161,5 +161,3 @@ async function onDatabase<T>(work: () => Promise<T>, tables?: Pick<Queue, "name"
     throw new CliError(exitCodes.failure, "bad-database", `--database: ${messageOf(error)}`);
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

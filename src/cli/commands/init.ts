@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import manifest from "../../../package.json" with { type: "json" };
 import { scaffold } from "../../scaffold/scaffold.ts";
-import { CliError, exitCodes, wrongUsage } from "../exit.ts";
+import { CliError, exitCodes, messageOf, wrongUsage } from "../exit.ts";
 import type { Output, World } from "../output.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -48,7 +48,6 @@ function write(folder: string, files: Readonly<Record<string, string>>): void {
       writeFileSync(join(folder, file), text);
     }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CliError(exitCodes.failure, "not-writable", `${folder} cannot be written: ${why}`);
+    throw new CliError(exitCodes.failure, "not-writable", `${folder} cannot be written: ${messageOf(error)}`);
   }
 }

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { api } from "../api.ts";
 import type { JobDetailReply, JobListReply, JobReply } from "../../api/shape/job.ts";
 import { each, followBulk } from "../bulk.ts";
@@ -19,24 +19,7 @@ import { showEnd, waitForEnd, type WaitOptions, withWait } from "../wait.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseDuration } from "../../calendar/duration.ts";
 import { type ApiClient, pagesOf } from "../client.ts";
-import { commandOf } from "../read-command.ts";
-
-export function jobsCommand(world: World, out: Output): Command {
-  const jobs = new Command("jobs");
-  jobs.addCommand(jobsListCommand(world, out));
-  jobs.addCommand(show(world, out));
-  jobs.addCommand(enqueue(world, out));
-  jobs.addCommand(
-    steer(world, out, "retry", {
-      operation: "retryJob",
-      about: "run FAILED, CANCELED or SKIPPED jobs again: same id, key and history",
-    }),
-  );
-  jobs.addCommand(steer(world, out, "cancel", { operation: "cancelJob", about: "cancel jobs that have not finished" }));
-  jobs.addCommand(steer(world, out, "run-now", { operation: "runJobNow", about: "do not wait for the due time" }));
-  jobs.addCommand(run(world, out));
-  return jobs;
-}
+import { commandOf, groupOf, type MakesCommand } from "../read-command.ts";
 
 /** For a debugger: `node --inspect-brk node_modules/.bin/belfry jobs run 42 --local`. */
 function run(world: World, out: Output): Command {
@@ -110,28 +93,24 @@ function failIfFailed(job: JobDetailReply, matters: boolean): void {
   if (matters && job.state === "FAILED") throw new Finished(exitCodes.failedJob);
 }
 
-function steer(
-  world: World,
-  out: Output,
-  name: string,
-  { operation, about }: { readonly operation: "retryJob" | "cancelJob" | "runJobNow"; readonly about: string },
-): Command {
-  return commandOf(name, about, `jobs ${name} 42 43`)
-    .argument("<id...>")
-    .action(async (ids: string[], _: object, command: Command) => {
-      const client = api(world, command);
-      const steered = async (id: string): Promise<JobReply> => {
-        const answer = await client.call(operation, { id });
-        if (!("matched" in answer)) return answer;
-        await followBulk(client, out, answer);
-        return await client.call("getJob", { id });
-      };
-      await each(ids, out, steered, (jobs) => ({
-        value: { jobs },
-        text: () => out.table(...jobTable(jobs, usualColumns, out.time)),
-      }));
-    });
-}
+const steer =
+  (name: string, operation: "retryJob" | "cancelJob" | "runJobNow", about: string): MakesCommand =>
+  (world, out) =>
+    commandOf(name, about, `jobs ${name} 42 43`)
+      .argument("<id...>")
+      .action(async (ids: string[], _: object, command: Command) => {
+        const client = api(world, command);
+        const steered = async (id: string): Promise<JobReply> => {
+          const answer = await client.call(operation, { id });
+          if (!("matched" in answer)) return answer;
+          await followBulk(client, out, answer);
+          return await client.call("getJob", { id });
+        };
+        await each(ids, out, steered, (jobs) => ({
+          value: { jobs },
+          text: () => out.table(...jobTable(jobs, usualColumns, out.time)),
+        }));
+      });
 
 interface ListOptions extends PayloadOptions {
   readonly since?: string;
@@ -149,7 +128,7 @@ const lookMs = 2_000;
 const pagesMax = 200;
 const clearScreen = "\u001b[2J\u001b[H";
 
-export function jobsListCommand(world: World, out: Output): Command {
+function list(world: World, out: Output): Command {
   return withPayload(
     withQuery(
       commandOf("list", "the newest jobs first", "jobs list --kind outbox-retry --state FAILED,RETRY_WAIT"),
@@ -203,3 +182,13 @@ function listText(page: JobListReply, options: ListOptions, streams: Streams, ou
   const listed = jobTable(page.jobs, names, time);
   return asCsv ? shownCsv(listed, streams) : out.table(...listed);
 }
+
+export const jobsCommand = groupOf("jobs", [
+  list,
+  show,
+  enqueue,
+  steer("retry", "retryJob", "run FAILED, CANCELED or SKIPPED jobs again: same id, key and history"),
+  steer("cancel", "cancelJob", "cancel jobs that have not finished"),
+  steer("run-now", "runJobNow", "do not wait for the due time"),
+  run,
+]);

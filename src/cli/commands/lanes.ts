@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { closableText } from "../../machine/closable-texts.ts";
 import { formatDuration } from "../../calendar/duration.ts";
 import type { LaneListReply } from "../../api/shape/overview.ts";
@@ -7,24 +7,15 @@ import { wrongUsage } from "../exit.ts";
 import type { Output, World } from "../output.ts";
 import { here, pauseBodyOf, pausedText, type PauseOptions, withPauseOptions } from "../schedule-table.ts";
 import { wallTimeIn } from "../times.ts";
-import { type Columns, commandOf, readCommand, tableOf } from "../read-command.ts";
+import { type Columns, commandOf, groupOf, readCommand, tableOf } from "../read-command.ts";
 
-export function lanesCommand(world: World, out: Output): Command {
-  const lanes = new Command("lanes");
-  lanes.addCommand(list(world, out), { isDefault: true });
-  for (const command of [pause, resume, limit, limits]) lanes.addCommand(command(world, out));
-  return lanes;
-}
-
-const list = (world: World, out: Output): Command =>
-  readCommand(world, out, {
-    name: "list",
-    about: "every lane",
-    example: "lanes",
-    operation: "listLanes",
-    result: ({ workers: _workers, ...found }) => found,
-    text: ({ lanes }) => tableOf(out, columns, lanes),
-  });
+const list = readCommand("listLanes", (out) => ({
+  name: "list",
+  about: "every lane",
+  example: "lanes",
+  result: ({ workers: _workers, ...found }) => found,
+  text: ({ lanes }) => tableOf(out, columns, lanes),
+}));
 
 const columns: Columns<LaneListReply["lanes"][number]> = {
   LANE: ({ name }) => name,
@@ -76,16 +67,13 @@ interface LimitOptions {
 const rateText = (rate: { readonly limit: number; readonly perMs: number } | null): string =>
   rate === null ? "none" : `${rate.limit} in ${formatDuration(rate.perMs)}`;
 
-function limits(world: World, out: Output): Command {
-  return readCommand(world, out, {
-    name: "limits",
-    about: "caps, rates and shared limits that are in use, and how many jobs wait for them",
-    example: "lanes limits",
-    operation: "listLanes",
-    result: ({ caps }) => ({ caps }),
-    text: ({ caps }) => tableOf(out, limitColumns, caps),
-  });
-}
+const limits = readCommand("listLanes", (out) => ({
+  name: "limits",
+  about: "caps, rates and shared limits that are in use, and how many jobs wait for them",
+  example: "lanes limits",
+  result: ({ caps }) => ({ caps }),
+  text: ({ caps }) => tableOf(out, limitColumns, caps),
+}));
 
 const limitColumns: Columns<LaneListReply["caps"][number]> = {
   LIMIT: ({ key }) => key,
@@ -121,3 +109,5 @@ function resume(world: World, out: Output): Command {
       out.result(answer, () => `${closableText(name)} is on; ${answer.released} released`);
     });
 }
+
+export const lanesCommand = groupOf("lanes", [list, pause, resume, limit, limits], { isFirstUsual: true });

@@ -6,7 +6,7 @@ import { asCell } from "../../stage/stages.ts";
 import type { AppDefinition } from "../../define/definition.ts";
 import { projectOf, stageIn } from "../project.ts";
 import { storedDifferences } from "../database.ts";
-import { CliError, exitCodes, wrongUsage } from "../exit.ts";
+import { CliError, exitCodes, messageOf, wrongUsage } from "../exit.ts";
 import type { Output, World } from "../output.ts";
 
 /**
@@ -69,7 +69,7 @@ async function migrateAll(
     }
     return sets;
   } catch (error) {
-    throw new CliError(exitCodes.failure, "migration-failed", error instanceof Error ? error.message : String(error));
+    throw new CliError(exitCodes.failure, "migration-failed", messageOf(error));
   }
 }
 

@@ -1,26 +1,24 @@
 /** Commands of one word that show what the API answers. */
-import type { Command } from "commander";
 import type { KindReply } from "../../api/routes/kinds.ts";
 import type { HealthReply } from "../../api/shape/schedule.ts";
 import type { LockListReply } from "../../api/shape/overview.ts";
 import { costTable } from "../../insight/cost-table.ts";
 import type { WorkerReply } from "../../insight/workers.ts";
-import { type Output, printable, shownCsv, type World } from "../output.ts";
+import { printable, shownCsv } from "../output.ts";
 import { type Columns, readCommand, tableOf } from "../read-command.ts";
 
-export function locksCommand(world: World, out: Output): Command {
+export const locksCommand = readCommand("listLocks", (out) => {
   const columns: Columns<readonly [name: string, holder: string, fence: string]> = {
     LOCK: ([name]) => name,
     HOLDER: ([, holder]) => holder,
     FENCE: ([, , fence]) => fence,
   };
-  return readCommand(world, out, {
+  return {
     name: "locks",
     example: "locks",
-    operation: "listLocks",
     text: (found) => tableOf(out, columns, lockRows(found)),
-  });
-}
+  };
+});
 
 const lockRows = ({ locks, jobLocks }: LockListReply) => [
   ...locks.map(({ name, isStoreUp, holder, fence }) => {
@@ -32,7 +30,7 @@ const lockRows = ({ locks, jobLocks }: LockListReply) => [
   ),
 ];
 
-export function workersCommand(world: World, out: Output): Command {
+export const workersCommand = readCommand("listLanes", (out) => {
   const columns: Columns<WorkerReply> = {
     WORKER: (worker) => worker.id,
     STATUS: (worker) => worker.status,
@@ -42,19 +40,18 @@ export function workersCommand(world: World, out: Output): Command {
     RUNNING: ({ running }) => running.map(runningText).join(", "),
     VERSION: (worker) => worker.version,
   };
-  return readCommand(world, out, {
+  return {
     name: "workers",
     example: "workers --json",
-    operation: "listLanes",
     result: ({ workers }) => ({ workers }),
     text: ({ workers }) => (workers.length === 0 ? "no workers" : tableOf(out, columns, workers)),
-  });
-}
+  };
+});
 
 const runningText = ({ job, progress }: WorkerReply["running"][number]): string =>
   progress === null ? job : `${job} (${Math.round(progress * 100)} %)`;
 
-export function archiveCommand(world: World, out: Output): Command {
+export const archiveCommand = readCommand("getHealth", (out) => {
   const columns: Columns<HealthReply["archive"][number]> = {
     PART: ({ part }) => part,
     UNTIL: ({ until }) => out.time(until),
@@ -63,16 +60,15 @@ export function archiveCommand(world: World, out: Output): Command {
     BYTES: ({ bytes }) => String(bytes),
     FAILS: ({ failing }) => failing && `since ${out.time(failing.since)}: ${failing.error}`,
   };
-  return readCommand(world, out, {
+  return {
     name: "archive",
     example: "archive --json",
-    operation: "getHealth",
     result: ({ archive }) => ({ archive }),
     text: ({ archive }) => (archive.length === 0 ? "nothing has left for an archive" : tableOf(out, columns, archive)),
-  });
-}
+  };
+});
 
-export function kindsCommand(world: World, out: Output): Command {
+export const kindsCommand = readCommand("listKinds", (out) => {
   const columns: Columns<KindReply> = {
     KIND: ({ id }) => id,
     LANE: ({ lane }) => lane,
@@ -80,13 +76,12 @@ export function kindsCommand(world: World, out: Output): Command {
     PAYLOAD: ({ payload }) => (payload === null ? "none" : membersOf(payload)),
     APP: ({ app }) => app,
   };
-  return readCommand(world, out, {
+  return {
     name: "kinds",
     example: "kinds",
-    operation: "listKinds",
     text: ({ kinds }) => tableOf(out, columns, kinds),
-  });
-}
+  };
+});
 
 /** The members of an object, with a mark behind those that may be left out. */
 function membersOf(schema: unknown): string {
@@ -97,38 +92,33 @@ function membersOf(schema: unknown): string {
     .join(", ");
 }
 
-export function explainCommand(world: World, out: Output): Command {
-  return readCommand(world, out, {
-    name: "explain",
-    example: "explain 42",
-    operation: "explainJob",
-    args: { id: ["<id>"] },
-    text: ({ sentence, waitsFor, advice }, { id }) =>
-      [
-        `job ${id}: ${sentence}`,
-        ...(waitsFor.length === 0 ? [] : [`waits for: ${waitsFor.map((job) => `job ${job}`).join(", ")}`]),
-        ...(advice === null ? [] : [advice]),
-      ]
-        .map(printable)
-        .join("\n"),
-  });
-}
+export const explainCommand = readCommand("explainJob", () => ({
+  name: "explain",
+  example: "explain 42",
+  args: { id: ["<id>"] },
+  text: ({ sentence, waitsFor, advice }, { id }) =>
+    [
+      `job ${id}: ${sentence}`,
+      ...(waitsFor.length === 0 ? [] : [`waits for: ${waitsFor.map((job) => `job ${job}`).join(", ")}`]),
+      ...(advice === null ? [] : [advice]),
+    ]
+      .map(printable)
+      .join("\n"),
+}));
 
-export const costsCommand = (world: World, out: Output): Command =>
-  readCommand(world, out, {
-    name: "costs",
-    example: "costs --by key --from 2026-11-01 --to 2026-12-01 --csv",
-    operation: "getCosts",
-    options: { "--csv": "for a spreadsheet, instead of the table" },
-    text(answer, options) {
-      const { head, rows } = costTable(answer);
-      if (options["csv"] !== undefined) return shownCsv([head, rows], world.streams);
-      const all = `${answer.from} up to ${answer.to}, as stage ${answer.stage} would cost: ${answer.total.usd.total.toFixed(2)} USD`;
-      if (rows.length === 0) return `${all}; nothing has run`;
-      return `${out.table(
-        head.map((name) => name.toUpperCase().replace("_", " ")),
-        rows,
-      )}\n${all}`;
-    },
-    notes: ({ assumes, leftOut }) => [`an estimate: ${assumes.join("; ")}`, `left out: ${leftOut.join("; ")}`],
-  });
+export const costsCommand = readCommand("getCosts", (out, world) => ({
+  name: "costs",
+  example: "costs --by key --from 2026-11-01 --to 2026-12-01 --csv",
+  options: { "--csv": "for a spreadsheet, instead of the table" },
+  text(answer, options) {
+    const { head, rows } = costTable(answer);
+    if (options["csv"] !== undefined) return shownCsv([head, rows], world.streams);
+    const all = `${answer.from} up to ${answer.to}, as stage ${answer.stage} would cost: ${answer.total.usd.total.toFixed(2)} USD`;
+    if (rows.length === 0) return `${all}; nothing has run`;
+    return `${out.table(
+      head.map((name) => name.toUpperCase().replace("_", " ")),
+      rows,
+    )}\n${all}`;
+  },
+  notes: ({ assumes, leftOut }) => [`an estimate: ${assumes.join("; ")}`, `left out: ${leftOut.join("; ")}`],
+}));

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import type { RunReply, TaskListReply, TaskReply } from "../../api/shape/run.ts";
 import { api } from "../api.ts";
 import { followBulk } from "../bulk.ts";
@@ -7,29 +7,16 @@ import { exitCodes, Finished } from "../exit.ts";
 import { followRun } from "../wait.ts";
 import type { Output, World } from "../output.ts";
 import { readPayload } from "../query-options.ts";
-import { commandOf, readCommand, tableOf } from "../read-command.ts";
+import { commandOf, groupOf, type MakesCommand, readCommand, tableOf } from "../read-command.ts";
 
-export function runsCommand(world: World, out: Output): Command {
-  const runs = new Command("runs");
-  for (const command of [list, show, watch]) runs.addCommand(command(world, out));
-  const retry = steer(world, out, "retry", "go on from what failed; what succeeded is not repeated");
-  runs.addCommand(retry.option("--newest", "by the newest version of its graph, where that fits what has run"));
-  runs.addCommand(steer(world, out, "cancel", "cancel a run and everything of it that is open"));
-  runs.addCommand(steer(world, out, "rerun", "the whole run again, from its input and by the code of today"));
-  runs.addCommand(signal(world, out));
-  return runs;
-}
-
-const list = (world: World, out: Output): Command =>
-  readCommand(world, out, {
-    name: "list",
-    about: "the newest runs first",
-    example: "runs list --state RUNNING,FAILED",
-    operation: "listRuns",
-    words: { kind: "the id of the graph or fan-out", parent: "reruns of this run" },
-    text: ({ runs }) => (runs.length === 0 ? "no runs" : runTable(runs, out)),
-    check: ["exit with 7 when a FAILED run is listed", ({ runs }) => runs.some((run) => run.state === "FAILED")],
-  });
+const list = readCommand("listRuns", (out) => ({
+  name: "list",
+  about: "the newest runs first",
+  example: "runs list --state RUNNING,FAILED",
+  words: { kind: "the id of the graph or fan-out", parent: "reruns of this run" },
+  text: ({ runs }) => (runs.length === 0 ? "no runs" : runTable(runs, out)),
+  check: ["exit with 7 when a FAILED run is listed", ({ runs }) => runs.some((run) => run.state === "FAILED")],
+}));
 
 /** `DONE with 5 dead letters of 178`: what a run tolerated is said wherever its state is. */
 const stateText = ({ state, progress: { failed, total } }: RunReply): string =>
@@ -101,21 +88,22 @@ function watch(world: World, out: Output): Command {
     });
 }
 
-function steer(world: World, out: Output, verb: "retry" | "cancel" | "rerun", description: string): Command {
-  return commandOf(verb, description, `runs ${verb} 7`)
-    .argument("<id>")
-    .action(async (id: string, options: { newest?: true }, command: Command) => {
-      const client = api(world, command);
-      const answer = await client.call(`${verb}Run`, { id }, options);
-      if ("matched" in answer) {
-        const bulk = await followBulk(client, out, answer);
-        const run = await client.call("getRun", { id });
-        return out.result({ run, bulk }, () => runTable([run], out));
-      }
-      const run = "run" in answer ? answer.run : answer;
-      out.result(answer, () => runTable([run], out));
-    });
-}
+const steer =
+  (verb: "retry" | "cancel" | "rerun", description: string): MakesCommand =>
+  (world, out) =>
+    commandOf(verb, description, `runs ${verb} 7`)
+      .argument("<id>")
+      .action(async (id: string, options: { newest?: true }, command: Command) => {
+        const client = api(world, command);
+        const answer = await client.call(`${verb}Run`, { id }, options);
+        if ("matched" in answer) {
+          const bulk = await followBulk(client, out, answer);
+          const run = await client.call("getRun", { id });
+          return out.result({ run, bulk }, () => runTable([run], out));
+        }
+        const run = "run" in answer ? answer.run : answer;
+        out.result(answer, () => runTable([run], out));
+      });
 
 function signal(world: World, out: Output): Command {
   return commandOf(
@@ -132,3 +120,19 @@ function signal(world: World, out: Output): Command {
       out.result(answer, () => `${text}: job ${answer.job}`);
     });
 }
+
+const retry: MakesCommand = (world, out) =>
+  steer("retry", "go on from what failed; what succeeded is not repeated")(world, out).option(
+    "--newest",
+    "by the newest version of its graph, where that fits what has run",
+  );
+
+export const runsCommand = groupOf("runs", [
+  list,
+  show,
+  watch,
+  retry,
+  steer("cancel", "cancel a run and everything of it that is open"),
+  steer("rerun", "the whole run again, from its input and by the code of today"),
+  signal,
+]);

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import type { BackfillPreviewReply, ScheduleReply } from "../../api/shape/schedule.ts";
 import { api } from "../api.ts";
 import { each, followBulk } from "../bulk.ts";
@@ -8,16 +8,7 @@ import { readPayload } from "../query-options.ts";
 import { showEnd, type WaitOptions, withWait } from "../wait.ts";
 import { pauseBodyOf, type PauseOptions, scheduleTable, withPauseOptions } from "../schedule-table.ts";
 import type { BulkReply } from "../../api/shape/bulk.ts";
-import { commandOf } from "../read-command.ts";
-
-export const changing = (world: World, out: Output): readonly Command[] => [
-  create(world, out),
-  update(world, out),
-  withPauseOptions(steer(world, out, "pause", "SKIP its times until it is resumed, also those that were handed off")),
-  steer(world, out, "resume", "let a paused schedule run again"),
-  remove(world, out),
-  trigger(world, out),
-];
+import { commandOf, type MakesCommand } from "../read-command.ts";
 
 interface Given extends Readonly<Record<string, unknown>> {
   readonly payload?: string;
@@ -99,6 +90,11 @@ function update(world: World, out: Output): Command {
       out.result(row, () => scheduleTable([row], out));
     });
 }
+
+const pause: MakesCommand = (world, out) =>
+  withPauseOptions(steer(world, out, "pause", "SKIP its times until it is resumed, also those that were handed off"));
+
+const resume: MakesCommand = (world, out) => steer(world, out, "resume", "let a paused schedule run again");
 
 function steer(world: World, out: Output, verb: "pause" | "resume", description: string): Command {
   return commandOf(verb, description, `schedules ${verb} nightly${verb === "pause" ? " --until 6:00" : ""}`)
@@ -228,3 +224,5 @@ function previewText({ times, paceMs }: BackfillPreviewReply, out: Output): stri
   const sum = `would run ${runs.length} times, ${paceMs} ms apart; ${left} have run, run or wait`;
   return rows.length === 0 ? sum : `${out.table(["CLOCK", "WAS", "VERSION"], rows)}\n${sum}`;
 }
+
+export const changing: readonly MakesCommand[] = [create, update, pause, resume, remove, trigger];
