@@ -5,6 +5,7 @@ import { openApi } from "./harness.ts";
 import { readEvents } from "../../src/insight/stream.ts";
 import { eachTest } from "../support/each-test.ts";
 import { otherSession } from "../support/database.ts";
+import { soon } from "../support/soon.ts";
 
 const opened = eachTest(() => openApi());
 
@@ -48,15 +49,9 @@ async function listen({ api }: Opened, path = "/events", lastId: string | null =
     leave,
     jobs: () => frames.filter(({ event }) => event === "job"),
     async until(count: number): Promise<void> {
-      await vi.waitFor(
-        () => expect(frames.filter(({ event }) => event === "job").length).toBeGreaterThanOrEqual(count),
-        {
-          timeout: 30_000,
-          interval: 10,
-        },
-      );
+      await soon(() => expect(frames.filter(({ event }) => event === "job").length).toBeGreaterThanOrEqual(count));
     },
-    begun: () => vi.waitFor(() => expect(frames.length).toBeGreaterThan(0), { timeout: 30_000, interval: 10 }),
+    begun: () => soon(() => expect(frames.length).toBeGreaterThan(0)),
   };
 }
 
@@ -125,12 +120,7 @@ test("a client that comes back with the id of any event it saw misses nothing, a
     const again = await listen(opened, "/events", id);
     const sawBefore = made.slice(0, made.indexOf(data.job) + 1);
     const missing = [...made, "1"].filter((job) => !sawBefore.includes(job));
-    await vi.waitFor(
-      () => expect(again.jobs().map((frame) => frame.data.job)).toEqual(expect.arrayContaining(missing)),
-      {
-        timeout: 30_000,
-      },
-    );
+    await soon(() => expect(again.jobs().map((frame) => frame.data.job)).toEqual(expect.arrayContaining(missing)));
     const ids = again.jobs().map((frame) => frame.data.id);
     expect(new Set(ids).size).toBe(ids.length);
     await again.leave();
@@ -209,14 +199,11 @@ test("one reader serves every client, and reads nothing once they have left", as
   expect(looks).toBeLessThan(20 * Math.max(1, (performance.now() - began) / 1_000));
   expect(clients.map((client) => client.jobs()[0]?.data.job)).toEqual(clients.map(() => id));
   await Promise.all(clients.map((client) => client.leave()));
-  await vi.waitFor(
-    async () => {
-      const before = looks;
-      await opened.ports.clock.sleep(600);
-      expect(looks).toBe(before);
-    },
-    { timeout: 30_000 },
-  );
+  await soon(async () => {
+    const before = looks;
+    await opened.ports.clock.sleep(600);
+    expect(looks).toBe(before);
+  });
 });
 
 test("where a stream ends at once, its client asks again and misses and repeats nothing", async () => {

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type JobId } from "../../src/machine/job.ts";
 import type { LaneListReply, SummaryReply } from "../../src/api/shape/overview.ts";
 import { settlementOf } from "../contract/store/fixture.ts";
@@ -7,6 +7,7 @@ import { readKindTotals } from "../../src/insight/kind-totals.ts";
 import { readMinutes } from "../../src/insight/minutes.ts";
 import { plantJobs } from "../support/plant-jobs.ts";
 import { eachTest } from "../support/each-test.ts";
+import { soon } from "../support/soon.ts";
 
 const opened = eachTest(() => openApi());
 
@@ -40,13 +41,10 @@ async function added(): Promise<{ created: number; ended: number }> {
 
 /** What is added up stops before the oldest transaction still open, and other tests' databases share the server's numbers. */
 async function addUp(jobs: { created: number; ended: number }): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      await opened.tally.rollUp(10);
-      expect(await added()).toEqual(jobs);
-    },
-    { timeout: 45_000, interval: 20 },
-  );
+  await soon(async () => {
+    await opened.tally.rollUp(10);
+    expect(await added()).toEqual(jobs);
+  });
 }
 
 test("jobs are found by members of their payload, error, worker and due time, and sorted by due time", async () => {
@@ -198,14 +196,11 @@ test("metrics tell by kind how tries and jobs ended, how late they started, what
   const batches = { processed: 30, succeeded: 15, failed: 15 };
   await opened.tally.countBatches({ kind: "ping", lane: "default" }, batches);
   await addUp({ created: 3, ended: 2 });
-  await vi.waitFor(
-    async () => {
-      await opened.tally.rollUp(10);
-      const total = (await opened.database.insight.run(readKindTotals, {})).find(({ kind }) => kind === "ping");
-      expect([total?.attempts.count, total?.itemsFailed]).toEqual([2, 15]);
-    },
-    { timeout: 45_000, interval: 20 },
-  );
+  await soon(async () => {
+    await opened.tally.rollUp(10);
+    const total = (await opened.database.insight.run(readKindTotals, {})).find(({ kind }) => kind === "ping");
+    expect([total?.attempts.count, total?.itemsFailed]).toEqual([2, 15]);
+  });
   const response = await opened.api.fetch(new Request("http://127.0.0.1/metrics", { headers: { host: "127.0.0.1" } }));
   expect(response.headers.get("content-type")).toContain("text/plain; version=0.0.4");
   const lines = (await response.text()).split("\n");

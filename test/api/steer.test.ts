@@ -7,6 +7,7 @@ import { openApi } from "./harness.ts";
 import { beginBulk, nextBulk, readBulks } from "../../src/insight/bulk.ts";
 import { plantJobs } from "../support/plant-jobs.ts";
 import { eachTest } from "../support/each-test.ts";
+import { soon } from "../support/soon.ts";
 
 const opened = eachTest(() => openApi());
 
@@ -21,13 +22,10 @@ async function create(body: object = { kind: "ping" }): Promise<JobId> {
 
 async function bulkEnds(id: unknown): Promise<Record<string, unknown>> {
   let last: Record<string, unknown> = {};
-  await vi.waitFor(
-    async () => {
-      last = (await opened.call("GET", `/bulk/${String(id)}`)).body as unknown as Record<string, unknown>;
-      expect(last["state"]).toBe("DONE");
-    },
-    { timeout: 45_000, interval: 20 },
-  );
+  await soon(async () => {
+    last = (await opened.call("GET", `/bulk/${String(id)}`)).body as unknown as Record<string, unknown>;
+    expect(last["state"]).toBe("DONE");
+  });
   return last;
 }
 

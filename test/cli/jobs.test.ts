@@ -9,7 +9,8 @@ import type { Store } from "../../src/machine/store.ts";
 import { claimOne, settleOne } from "../contract/store/fixture.ts";
 import { aRun } from "../contract/store/run-fixture.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
-import { belfry as bare, emptyFolder, serveApi } from "./harness.ts";
+import { belfry as bare, serveApi } from "./harness.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
 import { plantJobs } from "../support/plant-jobs.ts";
 import { eachTest } from "../support/each-test.ts";
 
