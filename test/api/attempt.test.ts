@@ -1,6 +1,5 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { httpClient } from "../../src/outside/http/client.ts";
 import type { AttemptDetailReply } from "../../src/api/shape/job.ts";
 import { defineApp } from "../../src/define/define-app.ts";
@@ -13,6 +12,7 @@ import { redact } from "../../src/api/redacted.ts";
 import { everyKindHidden } from "../../src/api/sensitive.ts";
 import { openApi } from "./harness.ts";
 import { writeWorker } from "../../src/insight/workers.ts";
+import { listening } from "../support/listening.ts";
 
 const failing = (run: (payload: void, ctx: Context) => Promise<never>): Job<void> =>
   defineJob({ id: "failing", retry: { maxAttempts: 3, base: "1s" }, run });
@@ -62,9 +62,7 @@ test("a failed attempt keeps its stack, its causes and the last lines that its h
 
 test("what a service answered stands with the attempt that it failed", async () => {
   const server = createServer((_, response) => response.writeHead(422).end('{"why":"no address"}'.padEnd(9_000)));
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  onTestFinished(() => void server.close());
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const baseUrl = `http://127.0.0.1:${await listening(server)}`;
   const { failure, dueAt, sentAt } = await attempted(
     failing(async (_, ctx) => {
       await httpClient({ baseUrl }).send({ method: "POST", path: "/", signal: ctx.signal });

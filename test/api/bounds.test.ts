@@ -2,20 +2,22 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { openApi, startOfTime } from "./harness.ts";
 import { plantJobs } from "../support/plant-jobs.ts";
+import { eachTest } from "../support/each-test.ts";
 
-type Opened = Awaited<ReturnType<typeof openApi>>;
+const opened = eachTest(() => openApi());
+const { pool } = opened;
 
 const { outRowsMax, placeCountedMax, runningCountedMax } = insightLimits;
 
 /** So many jobs whose messages are out, the first one sent first and due last. */
-const queue = ({ pool }: Opened, jobs: number): Promise<unknown> =>
+const queue = (jobs: number): Promise<unknown> =>
   plantJobs(pool, "QUEUED", jobs, {
     due_at: "belfry.now() - n * interval '1 ms'",
     dispatched_at: `belfry.now() - (${jobs} - n) * interval '1 ms'`,
   });
 
 /** Ten under each lease. */
-async function run({ pool }: Opened, jobs: number): Promise<void> {
+async function run(jobs: number): Promise<void> {
   const lease_id = `${jobs} * 1000 + (n + 9) / 10`;
   await plantJobs(pool, "RUNNING", jobs, { lease_id, dispatched_at: "belfry.now() - interval '1 hour'" });
   await pool.query(`insert into belfry.lease (id, worker, lane, ms, until, job_ids) overriding system value
@@ -24,11 +26,10 @@ async function run({ pool }: Opened, jobs: number): Promise<void> {
 }
 
 test("a list by due time says when more is out than it looks at, on each page", async () => {
-  const opened = await openApi();
-  await queue(opened, outRowsMax - 1);
+  await queue(outRowsMax - 1);
   const first = await opened.call("GET", "/jobs?state=QUEUED&sort=due&limit=2");
   expect(first.body).toMatchObject({ complete: true });
-  await queue(opened, 2);
+  await queue(2);
   const cut = await opened.call("GET", "/jobs?state=QUEUED&sort=due&limit=2");
   expect(cut.body).toMatchObject({ complete: false });
   const waiting = await opened.call("GET", "/jobs?state=PENDING,RETRY_WAIT&sort=due&limit=2");
@@ -36,7 +37,6 @@ test("a list by due time says when more is out than it looks at, on each page", 
 });
 
 test("a list by due time whose page is full with the first row of a look goes on with that row", async () => {
-  const opened = await openApi();
   // A search looks no longer than its time: here it takes none.
   const watch = vi.spyOn(performance, "now").mockReturnValue(0);
   onTestFinished(() => watch.mockRestore());
@@ -56,7 +56,6 @@ test("a list by due time whose page is full with the first row of a look goes on
 });
 
 test("a list of failures that looked at the newest, or shows the largest groups, says that there may be more", async () => {
-  const opened = await openApi();
   const { failureRowsMax, failureGroupsMax } = insightLimits;
   const fail = (kind: string, jobs: number, groups = 1): Promise<unknown> =>
     plantJobs(opened.pool, "FAILED", jobs, { kind: `'${kind}'`, error_code: `'E' || n % ${groups}` });
@@ -77,9 +76,8 @@ test("a list of failures that looked at the newest, or shows the largest groups,
 });
 
 test("an explanation counts what is before a job and what runs in its lane up to a bound, and says so", async () => {
-  const opened = await openApi();
-  await queue(opened, placeCountedMax + 2);
-  await run(opened, runningCountedMax);
+  await queue(placeCountedMax + 2);
+  await run(runningCountedMax);
   const newest = async (nth: number): Promise<string> => {
     const { rows } = await opened.pool.query<{ id: string }>(
       "select id from belfry.job where state = 'QUEUED' order by dispatched_at desc offset $1 limit 1",
@@ -91,7 +89,7 @@ test("an explanation counts what is before a job and what runs in its lane up to
   expect(await newest(1)).toBe(
     `it is queued in lane default behind ${placeCountedMax}; ${runningCountedMax} run there now`,
   );
-  await run(opened, 1);
+  await run(1);
   expect(await newest(0)).toBe(
     `it is queued in lane default behind more than ${placeCountedMax}; more than ${runningCountedMax} run there now`,
   );

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { Hono } from "hono";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { consolePage, readConsole } from "../../src/api/console.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
 
 const texts = {
   "index.html": "<title>Belfry</title>",
@@ -15,8 +15,7 @@ const texts = {
 };
 
 async function opened(files: Readonly<Record<string, string>> = texts) {
-  const folder = mkdtempSync(join(tmpdir(), "belfry-page-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = emptyFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const page = await readConsole(pathToFileURL(`${folder}/`));
   const app = new Hono().route(

@@ -4,6 +4,10 @@ import { defineGraph } from "../../src/define/define-graph.ts";
 import { claimOne, failure, settleOne } from "../contract/store/fixture.ts";
 import { app, openApi, startOfTime } from "./harness.ts";
 import { plantJobs } from "../support/plant-jobs.ts";
+import { eachTest } from "../support/each-test.ts";
+
+const opened = eachTest(() => openApi());
+const { call } = opened;
 
 const json = { host: "127.0.0.1:4400", "content-type": "application/json" };
 const graphs = defineApp({
@@ -12,7 +16,6 @@ const graphs = defineApp({
 });
 
 test("the header Idempotency-Key is the key of a create, and refused where nothing would heed it", async () => {
-  const { call } = await openApi();
   const keyed = { ...json, "idempotency-key": '"once"' };
   const first = await call("POST", "/jobs", { kind: "ping" }, keyed);
   const again = await call("POST", "/jobs", { kind: "ping" }, keyed);
@@ -22,7 +25,7 @@ test("the header Idempotency-Key is the key of a create, and refused where nothi
 });
 
 test("a repeated create with another due time hears that it moved nothing", async () => {
-  const { call, store } = await openApi();
+  const { store } = opened;
   const due = (hour: number) => ({ kind: "ping", key: "k", dueAt: `2026-11-22T0${hour}:00:00Z` });
   await call("POST", "/jobs", due(1));
   expect(await call("POST", "/jobs", due(1))).toMatchObject({ status: 200, body: { notes: [] } });
@@ -44,7 +47,7 @@ test("a repeated create with another due time hears that it moved nothing", asyn
 });
 
 test("a schedule that changed since it was read is not overwritten", async () => {
-  const { call, api } = await openApi();
+  const { api } = opened;
   await call("POST", "/schedules", { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC" });
   const read = await api.fetch(new Request("http://127.0.0.1/schedules/nightly", { headers: json }));
   const tag = read.headers.get("etag") ?? "";
@@ -54,7 +57,7 @@ test("a schedule that changed since it was read is not overwritten", async () =>
 });
 
 test("a read that the client holds already is a 304 until any of it changes, and its tag serves an edit too", async () => {
-  const { api, call, store } = await openApi();
+  const { api, store } = opened;
   await call("POST", "/schedules", { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC" });
   const read = (headers: object = {}) =>
     api.fetch(new Request("http://127.0.0.1/schedules/nightly", { headers: { ...json, ...headers } }));
@@ -73,7 +76,6 @@ test("a read that the client holds already is a 304 until any of it changes, and
 });
 
 test("two people who change different settings at once overwrite nothing of each other", async () => {
-  const { call } = await openApi();
   await call("POST", "/schedules", { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC" });
   const edits = [{ cron: "0 4 * * *" }, { overlap: "skip" }, { misfire: "latest" }, { enabled: false }];
   const answers = await Promise.all(edits.map((edit) => call("PATCH", "/schedules/nightly", edit)));
@@ -87,7 +89,7 @@ test("two people who change different settings at once overwrite nothing of each
 });
 
 test("a schedule that changes while it is edited keeps that change, whichever versions the editor would take", async () => {
-  const { call, store } = await openApi();
+  const { store } = opened;
   await call("POST", "/schedules", { id: "nightly", kind: "ping", cron: "0 3 * * *", timezone: "UTC" });
   const { scheduleFacts } = store;
   vi.spyOn(store, "scheduleFacts").mockImplementationOnce(async (id) => {
@@ -103,7 +105,6 @@ test("a schedule that changes while it is edited keeps that change, whichever ve
 test.each(["1", "abc", '"1', "1, 2", ""])(
   "an If-Match that is no tag is refused as such, not as another version: %j",
   async (tag) => {
-    const { call } = await openApi();
     await call("POST", "/schedules", { id: "nightly", kind: "ping", every: "1h" });
     const answer = await call("PATCH", "/schedules/nightly", { every: "2h" }, { ...json, "if-match": tag });
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: "header if-match" }] } });
@@ -111,7 +112,6 @@ test.each(["1", "abc", '"1', "1, 2", ""])(
 );
 
 test.each(["PUT", "PATCH", "DELETE"])("%s is held to the version that If-Match names, in the store", async (method) => {
-  const { call } = await openApi();
   const nightly = { kind: "ping", cron: "0 3 * * *", timezone: "UTC" };
   await call("POST", "/schedules", { id: "nightly", ...nightly });
   const body = method === "DELETE" ? undefined : nightly;
@@ -131,7 +131,6 @@ test("a task of a graph is refused at the door, with the graph to start instead"
 });
 
 test("an integer that JSON would round is refused instead of stored as its neighbour", async () => {
-  const { call } = await openApi();
   for (const n of ["9007199254740993", "-5.456069530624998e+16"]) {
     const body = `{"kind":"greet","payload":{"name":"x","n":${n}}}`;
     expect(await call("POST", "/jobs", body)).toMatchObject({ status: 400, body: { code: "not-storable" } });
@@ -139,7 +138,6 @@ test("an integer that JSON would round is refused instead of stored as its neigh
 });
 
 test("a list may be written with commas or by repeating its name, as generated clients do", async () => {
-  const { call } = await openApi();
   await call("POST", "/jobs", { kind: "ping", key: "k", delay: "1h" });
   for (const query of ["state=PENDING,FAILED", "state=PENDING&state=FAILED", "state=FAILED&state=PENDING"]) {
     expect((await call("GET", `/jobs?${query}`)).body.jobs).toHaveLength(1);
@@ -152,7 +150,6 @@ test("a list may be written with commas or by repeating its name, as generated c
 });
 
 test("writes without a body need no content type, and a parameter of an odd name lists nothing", async () => {
-  const { call } = await openApi();
   const { body } = await call("POST", "/jobs", { kind: "ping", delay: "1h" });
   expect((await call("POST", `/jobs/${body.id}/cancel`, undefined, { host: "127.0.0.1" })).status).toBe(200);
   expect((await call("POST", `/jobs/${body.id}/run-now`, "null")).status, "null is no body").not.toBe(400);
@@ -161,7 +158,6 @@ test("writes without a body need no content type, and a parameter of an odd name
 });
 
 test("a page of another port of this machine is refused, and a link may open a page", async () => {
-  const { call } = await openApi();
   const from = (headers: object) => call("GET", "/jobs", undefined, { ...json, ...headers });
   expect((await from({ origin: "http://127.0.0.1:9999" })).status).toBe(403);
   expect((await from({ "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors" })).status).toBe(403);
@@ -170,7 +166,6 @@ test("a page of another port of this machine is refused, and a link may open a p
 });
 
 test("the audit has the request's id and an HMAC of a payload, and nothing of a repeat", async () => {
-  const { call } = await openApi();
   const body = { kind: "greet", payload: { name: "secret-token" }, key: "k" };
   await call("POST", "/jobs", body);
   await call("POST", "/jobs", body);
@@ -184,7 +179,7 @@ test("the audit has the request's id and an HMAC of a payload, and nothing of a 
 });
 
 test("a large answer is compressed for a client that takes it, and says that it must not be kept", async () => {
-  const { api, call } = await openApi();
+  const { api } = opened;
   for (let n = 0; n < 12; n += 1) await call("POST", "/jobs", { kind: "ping", key: `k${n}` });
   const get = (path: string) =>
     api.fetch(new Request(`http://127.0.0.1${path}`, { headers: { ...json, "accept-encoding": "gzip" } }));
@@ -199,7 +194,6 @@ test("a large answer is compressed for a client that takes it, and says that it 
 });
 
 test("what is wrong with a body or a parameter is said in this API's own words", async () => {
-  const { call } = await openApi();
   const detail = async (method: string, path: string, body?: unknown) => (await call(method, path, body)).body.detail;
   for (const body of ["null", "[]", "7", '"x"']) {
     expect(await detail("POST", "/jobs", body)).toMatch(/^\(root\): must be an object/);
@@ -216,7 +210,7 @@ test("what is wrong with a body or a parameter is said in this API's own words",
 });
 
 test("the document's own path has its methods too, and a client that refuses gzip gets none", async () => {
-  const { api, call } = await openApi();
+  const { api } = opened;
   expect(await call("POST", "/openapi.json")).toMatchObject({ status: 405, body: { code: "method-not-allowed" } });
   const headers = { ...json, "accept-encoding": "br, gzip;q=0" };
   const plain = await api.fetch(new Request("http://127.0.0.1/openapi.json", { headers }));
@@ -238,7 +232,6 @@ test("an audit row names the role and the session of a signed caller apart", asy
 });
 
 test("a backfill of the future is refused, because its schedule plans that", async () => {
-  const { call } = await openApi();
   const body = { from: "2027-01-01T00:00:00Z", to: "2027-01-02T00:00:00Z", force: true };
   expect(await call("POST", "/schedules/ping-often/backfill", body)).toMatchObject({
     status: 409,
@@ -251,13 +244,11 @@ test.each([
   { "content-type": "application/json; charset=utf-16" },
   { "content-type": "application/jsonp" },
 ])("a body in another encoding than UTF-8 JSON is refused instead of read wrongly: %j", async (other) => {
-  const { call } = await openApi();
   const answer = await call("POST", "/jobs", '{"kind":"ping"}', { ...json, ...other });
   expect(answer).toMatchObject({ status: 415, body: { code: "not-json" } });
 });
 
 test("an Accept that excludes what an operation answers with is refused, before anything is written", async () => {
-  const { call } = await openApi();
   const send = (accept: string, path = "/jobs") => call("POST", path, { kind: "ping" }, { ...json, accept });
   for (const accept of ["application/xml", "text/html, application/json;q=0", "text/event-stream"])
     expect(await send(accept)).toMatchObject({ status: 406, body: { code: "not-acceptable" } });
@@ -267,7 +258,6 @@ test("an Accept that excludes what an operation answers with is refused, before 
 });
 
 test("a name that stands twice in one object is refused with its place", async () => {
-  const { call } = await openApi();
   const { body } = await call("POST", "/jobs", '{"kind":"ping","kind":"hello"}');
   expect(body).toMatchObject({
     errors: [{ path: "kind", message: "stands twice in one object, again before character 21" }],
@@ -275,7 +265,7 @@ test("a name that stands twice in one object is refused with its place", async (
 });
 
 test("a count of health that stops at its bound says that there are more", async () => {
-  const { call, pool } = await openApi();
+  const { pool } = opened;
   await plantJobs(pool, "PENDING", 1_100);
   expect((await call("GET", "/health")).body).toMatchObject({ counts: { PENDING: { count: 1_000, isMore: true } } });
 });

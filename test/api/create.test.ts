@@ -5,6 +5,9 @@ import { defineJob } from "../../src/define/define-job.ts";
 import { DatabaseError } from "../../src/postgres/failure.ts";
 import { insightLimits } from "../../src/insight/insight-limits.ts";
 import { openApi } from "./harness.ts";
+import { eachTest } from "../support/each-test.ts";
+
+const opened = eachTest(() => openApi());
 
 const patience = { timeout: 30_000, interval: 5 };
 
@@ -23,7 +26,8 @@ function gated<A extends unknown[], R>(work: (...given: A) => Promise<R>) {
   };
 }
 
-async function insertsOf({ store }: Awaited<ReturnType<typeof openApi>>) {
+async function insertsOf() {
+  const { store } = opened;
   const inserts: number[] = [];
   const { insert } = store;
   store.insert = async (jobs, options) => {
@@ -34,10 +38,9 @@ async function insertsOf({ store }: Awaited<ReturnType<typeof openApi>>) {
 }
 
 test("creates that come while others are written go in one statement and one outbox batch", async () => {
-  const opened = await openApi();
   const gate = gated(opened.store.insert);
   opened.store.insert = gate.work;
-  const inserts = await insertsOf(opened);
+  const inserts = await insertsOf();
   const first = opened.call("POST", "/jobs", { kind: "ping" });
   await vi.waitFor(() => expect(gate.begun()).toBe(1), patience);
   const send = vi.spyOn(opened.ports.queue, "send");
@@ -50,7 +53,6 @@ test("creates that come while others are written go in one statement and one out
 });
 
 test("while an outbox batch is sent the next creates are written, and none is answered before its own was sent", async () => {
-  const opened = await openApi();
   const gate = gated(opened.ports.queue.send);
   opened.ports.queue.send = gate.work;
   const answered: number[] = [];
@@ -69,7 +71,6 @@ test("while an outbox batch is sent the next creates are written, and none is an
 });
 
 test("a queue that refuses costs a create nothing: it is written, and its outbox batch stays open", async () => {
-  const opened = await openApi();
   opened.ports.queue.send = () => Promise.reject(new Error("the queue is away"));
   expect(await opened.call("POST", "/jobs", { kind: "ping" })).toMatchObject({
     status: 201,
@@ -80,7 +81,6 @@ test("a queue that refuses costs a create nothing: it is written, and its outbox
 });
 
 test("one create that the database refuses fails alone: those that went with it are written", async () => {
-  const opened = await openApi();
   const { insert } = opened.store;
   opened.store.insert = async (jobs, options) => {
     if (jobs.some(({ key }) => key === "bad")) throw new DatabaseError("out of range", { code: "22003" });
@@ -99,8 +99,7 @@ test("one create that the database refuses fails alone: those that went with it 
 });
 
 test("large payloads that come at once go in statements of a bounded size", async () => {
-  const opened = await openApi();
-  const inserts = await insertsOf(opened);
+  const inserts = await insertsOf();
   const name = "x".repeat(200_000);
   const count = 2 * Math.ceil(insightLimits.gatheredBytesMax / name.length);
   // Not their answers: on a busy machine one may be late, and then says that its write goes on.

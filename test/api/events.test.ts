@@ -3,6 +3,11 @@ import { keptSaves } from "../../src/api/saves.ts";
 import { aJob } from "../contract/store/fixture.ts";
 import { openApi } from "./harness.ts";
 import { readEvents } from "../../src/insight/stream.ts";
+import { eachTest } from "../support/each-test.ts";
+import { otherSession } from "../support/database.ts";
+import { soon } from "../support/soon.ts";
+
+const opened = eachTest(() => openApi());
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 
@@ -44,15 +49,9 @@ async function listen({ api }: Opened, path = "/events", lastId: string | null =
     leave,
     jobs: () => frames.filter(({ event }) => event === "job"),
     async until(count: number): Promise<void> {
-      await vi.waitFor(
-        () => expect(frames.filter(({ event }) => event === "job").length).toBeGreaterThanOrEqual(count),
-        {
-          timeout: 30_000,
-          interval: 10,
-        },
-      );
+      await soon(() => expect(frames.filter(({ event }) => event === "job").length).toBeGreaterThanOrEqual(count));
     },
-    begun: () => vi.waitFor(() => expect(frames.length).toBeGreaterThan(0), { timeout: 30_000, interval: 10 }),
+    begun: () => soon(() => expect(frames.length).toBeGreaterThan(0)),
   };
 }
 
@@ -61,7 +60,7 @@ function frameOf(block: string): Frame[] {
   return field("data") === "" ? [] : [{ id: field("id"), event: field("event"), data: JSON.parse(field("data")) }];
 }
 
-async function create(opened: Opened, body: object = { kind: "ping" }): Promise<string> {
+async function create(body: object = { kind: "ping" }): Promise<string> {
   return (await opened.call("POST", "/jobs", body)).body.id;
 }
 
@@ -70,18 +69,16 @@ const writeEvent =
   "insert into belfry.event (id, at, to_state, job_ids, attempts, generations) values (belfry.next_event(), now(), 'QUEUED', array[$1::bigint], array[0], array[1])";
 
 test("a client is sent the newest jobs, then each change as it becomes visible", async () => {
-  const opened = await openApi();
-  await create(opened);
+  await create();
   const client = await listen(opened);
   await client.begun();
   expect(client.frames[0]).toMatchObject({ event: "snapshot", data: { jobs: [{ kind: "ping" }] } });
-  const id = await create(opened);
+  const id = await create();
   await client.until(1);
   expect(client.jobs()).toMatchObject([{ data: { job: id, kind: "ping", from: null, to: "QUEUED" } }]);
 });
 
 test("an event of a thousand moves reaches a client as a thousand messages, each once", async () => {
-  const opened = await openApi();
   const client = await listen(opened);
   await client.begun();
   const jobs = Array.from({ length: 1_000 }, () => aJob({ kind: "ping" }));
@@ -92,7 +89,6 @@ test("an event of a thousand moves reaches a client as a thousand messages, each
 });
 
 test("a transaction that stays open holds nothing up, and one that commits late is not missed", async () => {
-  const opened = await openApi();
   const [idle, late] = [await opened.pool.connect(), await opened.pool.connect()];
   onTestFinished(() => [idle, late].forEach((each) => each.release()));
   await idle.query("begin; select pg_current_xact_id()");
@@ -100,7 +96,7 @@ test("a transaction that stays open holds nothing up, and one that commits late 
   await late.query(writeEvent, [1]);
   const client = await listen(opened);
   await client.begun();
-  const after = await create(opened);
+  const after = await create();
   await client.until(1);
   expect(client.jobs().map(({ data }) => data.job)).toEqual([after]);
   await late.query("commit");
@@ -110,29 +106,21 @@ test("a transaction that stays open holds nothing up, and one that commits late 
 });
 
 test("a client that comes back with the id of any event it saw misses nothing, also of a transaction that was open then", async () => {
-  const opened = await openApi();
-  const late = await opened.pool.connect();
-  onTestFinished(() => late.release());
-  await late.query("begin");
+  const late = await otherSession(opened.pool);
   await late.query(writeEvent, [1]);
   const first = await listen(opened);
   await first.begun();
   const made: string[] = [];
-  for (let n = 0; n < 5; n += 1) made.push(await create(opened));
+  for (let n = 0; n < 5; n += 1) made.push(await create());
   await first.until(5);
   await first.leave();
-  made.push(await create(opened));
+  made.push(await create());
   await late.query("commit");
   for (const { id, data } of first.jobs()) {
     const again = await listen(opened, "/events", id);
     const sawBefore = made.slice(0, made.indexOf(data.job) + 1);
     const missing = [...made, "1"].filter((job) => !sawBefore.includes(job));
-    await vi.waitFor(
-      () => expect(again.jobs().map((frame) => frame.data.job)).toEqual(expect.arrayContaining(missing)),
-      {
-        timeout: 30_000,
-      },
-    );
+    await soon(() => expect(again.jobs().map((frame) => frame.data.job)).toEqual(expect.arrayContaining(missing)));
     const ids = again.jobs().map((frame) => frame.data.id);
     expect(new Set(ids).size).toBe(ids.length);
     await again.leave();
@@ -140,7 +128,6 @@ test("a client that comes back with the id of any event it saw misses nothing, a
 });
 
 test("asking for the head of the stream opens none", async () => {
-  const opened = await openApi();
   const reading = vi.spyOn(opened.insight, "run");
   const headers = { host: "127.0.0.1", accept: "text/event-stream" };
   const response = await opened.api.fetch(new Request("http://127.0.0.1/events", { method: "HEAD", headers }));
@@ -149,11 +136,10 @@ test("asking for the head of the stream opens none", async () => {
 });
 
 test("filters leave out what was not asked for", async () => {
-  const opened = await openApi();
   const client = await listen(opened, "/events?kind=greet&state=QUEUED,CANCELED");
   await client.begun();
-  await create(opened);
-  const id = await create(opened, { kind: "greet", payload: { name: "Ada" } });
+  await create();
+  const id = await create({ kind: "greet", payload: { name: "Ada" } });
   await opened.call("POST", `/jobs/${id}/cancel`, {});
   await client.until(2);
   expect(client.jobs().map(({ data }) => [data.job, data.to])).toEqual([
@@ -163,7 +149,6 @@ test("filters leave out what was not asked for", async () => {
 });
 
 test("a client without streams asks for pages; a cursor of another database is answered as a gap", async () => {
-  const opened = await openApi();
   const page = async (query: string) => {
     const { status, body } = await opened.call("GET", `/events${query}`);
     expect(status).toBe(200);
@@ -171,7 +156,7 @@ test("a client without streams asks for pages; a cursor of another database is a
   };
   const start = await page("");
   expect(start).toMatchObject({ events: [], jobs: [], isGap: false });
-  const id = await create(opened);
+  const id = await create();
   const next = await page(`?cursor=${encodeURIComponent(start.cursor)}`);
   expect(next.events.map((event) => event.job)).toEqual([id]);
   expect((await page(`?cursor=${encodeURIComponent(next.cursor)}`)).events).toEqual([]);
@@ -183,7 +168,6 @@ test("a client without streams asks for pages; a cursor of another database is a
 });
 
 test("a burst larger than one look comes in pages, each event once and in order", async () => {
-  const opened = await openApi();
   const { cursor } = await readEvents(opened.insight, null, 10);
   await opened.pool.query(
     "insert into belfry.event (id, at, to_state, job_ids, attempts, generations) select belfry.next_event(), now(), 'QUEUED', array[2 * n - 1, 2 * n], array[0, 0], array[1, 1] from generate_series(1, 13) n",
@@ -199,7 +183,6 @@ test("a burst larger than one look comes in pages, each event once and in order"
 });
 
 test("one reader serves every client, and reads nothing once they have left", async () => {
-  const opened = await openApi();
   let looks = 0;
   const { run } = opened.insight;
   opened.insight.run = (query, params) => {
@@ -210,29 +193,26 @@ test("one reader serves every client, and reads nothing once they have left", as
   await Promise.all(clients.map((client) => client.begun()));
   looks = 0;
   const began = performance.now();
-  const id = await create(opened);
+  const id = await create();
   await Promise.all(clients.map((client) => client.until(1)));
   // One reader makes four looks a second; twenty clients that each looked would make eighty.
   expect(looks).toBeLessThan(20 * Math.max(1, (performance.now() - began) / 1_000));
   expect(clients.map((client) => client.jobs()[0]?.data.job)).toEqual(clients.map(() => id));
   await Promise.all(clients.map((client) => client.leave()));
-  await vi.waitFor(
-    async () => {
-      const before = looks;
-      await opened.ports.clock.sleep(600);
-      expect(looks).toBe(before);
-    },
-    { timeout: 30_000 },
-  );
+  await soon(async () => {
+    const before = looks;
+    await opened.ports.clock.sleep(600);
+    expect(looks).toBe(before);
+  });
 });
 
 test("where a stream ends at once, its client asks again and misses and repeats nothing", async () => {
   const opened = await openApi(undefined, { endsStreams: true });
-  const first = await create(opened);
+  const first = (await opened.call("POST", "/jobs", { kind: "ping" })).body.id;
   const begin = await ended(opened, null);
   expect(begin.text).toMatch(/^retry: 3000\n\nevent: snapshot\n/);
   expect(begin.frames[0]?.data.jobs).toHaveLength(1);
-  const second = await create(opened);
+  const second = (await opened.call("POST", "/jobs", { kind: "ping" })).body.id;
   await opened.call("POST", `/jobs/${first}/cancel`, {});
   const next = await ended(opened, begin.lastId);
   expect(next.frames.map(({ data }) => data.job)).toEqual(expect.arrayContaining([first, second]));

@@ -4,77 +4,79 @@ import type { State } from "../../src/machine/state.ts";
 import { plantJobs } from "../support/plant-jobs.ts";
 import { openApi } from "./harness.ts";
 import { aPause } from "../support/pause.ts";
+import { eachTest } from "../support/each-test.ts";
 
-type Opened = Awaited<ReturnType<typeof openApi>>;
+const opened = eachTest(() => openApi());
+const { call, pool } = opened;
 
-async function why({ call }: Opened, id: JobId): Promise<Record<string, unknown>> {
+async function why(id: JobId): Promise<Record<string, unknown>> {
   const { status, body } = await call("GET", `/jobs/${id}/explain`);
   expect(status).toBe(200);
   return body as unknown as Record<string, unknown>;
 }
 
-const plant = async ({ pool }: Opened, state: State, columns: Readonly<Record<string, string | number>> = {}) =>
+const plant = async (state: State, columns: Readonly<Record<string, string | number>> = {}) =>
   (await plantJobs(pool, state, 1, columns))[0] ?? ("" as JobId);
 
 const inAMinute = { due_at: "belfry.now() + interval '1 min'" };
 
-const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] = [
+const planted: readonly [string, () => Promise<JobId>, object][] = [
   [
     "a retry to come",
-    (o) => plant(o, "RETRY_WAIT", { ...inAMinute, error_code: "'HTTP_503'" }),
+    () => plant("RETRY_WAIT", { ...inAMinute, error_code: "'HTTP_503'" }),
     { cause: "retrying", until: "2026-11-21T08:01:00.000Z" },
   ],
   [
     "a predecessor",
-    async (o) => {
-      const first = await plant(o, "PENDING");
-      const second = await plant(o, "PENDING", { blocked: "true", preds_open: 1 });
-      await o.pool.query("insert into belfry.edge (from_id, to_id, run_id) values ($1, $2, 1)", [first, second]);
+    async () => {
+      const first = await plant("PENDING");
+      const second = await plant("PENDING", { blocked: "true", preds_open: 1 });
+      await opened.pool.query("insert into belfry.edge (from_id, to_id, run_id) values ($1, $2, 1)", [first, second]);
       return second;
     },
     { cause: "predecessors", sentence: "it waits for 1 of its predecessors" },
   ],
   [
     "a slot",
-    async (o) => {
-      await o.store.installSlots([{ key: "cap:ping", size: 1, onRefusal: "hold", reason: "slot" }]);
-      const holder = await plant(o, "PENDING");
-      await o.pool.query("update belfry.slot set job_id = $1, attempt = 1 where key = 'cap:ping'", [holder]);
-      return await plant(o, "PENDING", { hold: "'slot'", held_on: "'cap:ping'" });
+    async () => {
+      await opened.store.installSlots([{ key: "cap:ping", size: 1, onRefusal: "hold", reason: "slot" }]);
+      const holder = await plant("PENDING");
+      await opened.pool.query("update belfry.slot set job_id = $1, attempt = 1 where key = 'cap:ping'", [holder]);
+      return await plant("PENDING", { hold: "'slot'", held_on: "'cap:ping'" });
     },
     { cause: "slot", sentence: "it waits for a slot of cap:ping: 1 of 1 are taken, 0 wait longer" },
   ],
   [
     "a paused schedule",
-    async (o) => {
-      await o.store.pauseSchedule("ping-often", aPause);
-      return await plant(o, "QUEUED", { ...inAMinute, schedule_id: "'ping-often'" });
+    async () => {
+      await opened.store.pauseSchedule("ping-often", aPause);
+      return await plant("QUEUED", { ...inAMinute, schedule_id: "'ping-often'" });
     },
     { cause: "paused" },
   ],
   [
     "a paused lane",
-    async (o) => {
-      await o.store.pauseLane("default", aPause);
-      return await plant(o, "PENDING", { hold: "'paused'", held_on: "'lane:default'" });
+    async () => {
+      await opened.store.pauseLane("default", aPause);
+      return await plant("PENDING", { hold: "'paused'", held_on: "'lane:default'" });
     },
     { cause: "lane-paused", advice: "resume it: belfry lanes resume default" },
   ],
   [
     "no worker",
-    async (o) => {
-      const id = await plant(o, "QUEUED");
-      await o.advance(60_000);
+    async () => {
+      const id = await plant("QUEUED");
+      await opened.advance(60_000);
       return id;
     },
     { cause: "no-worker" },
   ],
   [
     "a lock behind a cap",
-    async (o) => {
-      await o.store.installSlots([{ key: "lock:shared", size: 1, onRefusal: "skip", reason: "lock-held" }]);
-      const id = await plant(o, "SKIPPED", { slot_keys: "array['cap:ping', 'lock:shared']" });
-      await o.pool.query(
+    async () => {
+      await opened.store.installSlots([{ key: "lock:shared", size: 1, onRefusal: "skip", reason: "lock-held" }]);
+      const id = await plant("SKIPPED", { slot_keys: "array['cap:ping', 'lock:shared']" });
+      await opened.pool.query(
         "insert into belfry.history (job_id, at, from_state, to_state, attempt, generation, reason) values ($1, belfry.now(), 'QUEUED', 'SKIPPED', 0, 1, 'lock-held')",
         [id],
       );
@@ -84,26 +86,24 @@ const planted: readonly [string, (opened: Opened) => Promise<JobId>, object][] =
   ],
   [
     "others before it",
-    async (o) => {
+    async () => {
       const sent = (ms: number) => ({ dispatched_at: `belfry.now() - ${ms} * interval '1 ms'` });
-      for (const ms of [30, 20]) await plant(o, "QUEUED", sent(ms));
-      return await plant(o, "QUEUED", sent(10));
+      for (const ms of [30, 20]) await plant("QUEUED", sent(ms));
+      return await plant("QUEUED", sent(10));
     },
     { cause: "queued", sentence: "it is queued in lane default behind 2; 0 run there now" },
   ],
 ];
 
 test.each(planted)("a job that waits because of %s is explained so", async (_, plantIt, expected) => {
-  const opened = await openApi();
-  expect(await why(opened, await plantIt(opened))).toMatchObject(expected);
+  expect(await why(await plantIt())).toMatchObject(expected);
 });
 
 test("a job that runs and one that ended are no riddle, and one that never was is a 404", async () => {
-  const opened = await openApi();
-  const running = await plant(opened, "RUNNING");
-  expect(await why(opened, running)).toMatchObject({ cause: "running" });
-  const failed = await plant(opened, "FAILED");
-  expect(await why(opened, failed)).toMatchObject({
+  const running = await plant("RUNNING");
+  expect(await why(running)).toMatchObject({ cause: "running" });
+  const failed = await plant("FAILED");
+  expect(await why(failed)).toMatchObject({
     cause: "ended",
     sentence: "it ended as FAILED at 2026-11-21T08:00:00.000Z (BROKEN)",
   });
@@ -111,9 +111,8 @@ test("a job that runs and one that ended are no riddle, and one that never was i
 });
 
 test("a SKIPPED task names the task before it that failed first, through others that were skipped", async () => {
-  const opened = await openApi();
   const task = (name: string, state: State): Promise<JobId> =>
-    plant(opened, state, { run_id: 7, attempt: 1, failures: 1, error_code: "'HTTP_404'", task: `'${name}'` });
+    plant(state, { run_id: 7, attempt: 1, failures: 1, error_code: "'HTTP_404'", task: `'${name}'` });
   const match = await task("match", "FAILED");
   const review = await task("review", "SKIPPED");
   const publish = await task("publish", "SKIPPED");
@@ -125,31 +124,29 @@ test("a SKIPPED task names the task before it that failed first, through others 
      values ($1, belfry.now(), 'PENDING', 'SKIPPED', 0, 0, 'upstream')`,
     [publish],
   );
-  const answer = await why(opened, publish);
+  const answer = await why(publish);
   expect(answer["sentence"]).toContain(`task "match" before it failed first with HTTP_404, as job ${match}`);
   expect(answer["waitsFor"]).toEqual([match]);
 });
 
 test("a job that waits comes with its explanation when that is asked for, an ended one without", async () => {
-  const opened = await openApi();
-  const waiting = await plant(opened, "PENDING", inAMinute);
+  const waiting = await plant("PENDING", inAMinute);
   const { body } = await opened.call("GET", `/jobs/${waiting}?include=explanation`);
-  expect(body).toMatchObject({ id: waiting, explanation: await why(opened, waiting) });
+  expect(body).toMatchObject({ id: waiting, explanation: await why(waiting) });
   expect((await opened.call("GET", `/jobs/${waiting}`)).body).not.toHaveProperty("explanation");
-  const ended = await plant(opened, "SUCCESS", { attempt: 1 });
+  const ended = await plant("SUCCESS", { attempt: 1 });
   expect((await opened.call("GET", `/jobs/${ended}?include=explanation`)).body).not.toHaveProperty("explanation");
 });
 
 test("the job that started a FAILED run names the task of it that failed first", async () => {
-  const opened = await openApi();
-  const starter = await plant(opened, "SUCCESS");
+  const starter = await plant("SUCCESS");
   await opened.pool.query(
     `insert into belfry.run (id, kind, key, version, state, sealed, starter_id, created_at, finished_at)
      overriding system value values (7, 'night', 'night:1', 1, 'FAILED', true, $1, belfry.now(), belfry.now())`,
     [starter],
   );
   const failed = (task: string, seconds: number): Promise<JobId> =>
-    plant(opened, "FAILED", {
+    plant("FAILED", {
       finished_at: `belfry.now() + interval '${seconds} seconds'`,
       run_id: 7,
       error_code: "'HTTP_404'",
@@ -157,7 +154,7 @@ test("the job that started a FAILED run names the task of it that failed first",
     });
   await failed("later", 2);
   const match = await failed("match", 1);
-  expect(await why(opened, starter)).toMatchObject({
+  expect(await why(starter)).toMatchObject({
     sentence: expect.stringContaining(
       `run 7 that it started is FAILED: task "match" failed first with HTTP_404, as job ${match}`,
     ),

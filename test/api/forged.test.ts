@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { connect, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { defineApp } from "belfry";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { openApi } from "./harness.ts";
+import { listening } from "../support/listening.ts";
 
 const numbers = ["0", "00", "1", "18446744073709551615", "18446744073709551616", "99999999999999999999"];
 
@@ -45,10 +46,7 @@ test("the id of a request is the server's own, whatever its client calls it", as
 test("a body that is cut off is the client's fault, and leaves neither an error in the log nor an audit row", async () => {
   const opened = await openApi();
   const server = createAdaptorServer({ fetch: opened.api.fetch });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await listening(server);
   const socket = connect(port, "127.0.0.1");
   const head = "POST /jobs HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n";
   socket.write(`${head}content-length: 100\r\n\r\n{"kind"`);

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { openApi } from "./harness.ts";
+import { eachTest } from "../support/each-test.ts";
+
+const opened = eachTest(() => openApi());
+const { call } = opened;
 
 const post = (payload: string): string => `{"kind":"greet","payload":${payload}}`;
 
@@ -15,7 +19,6 @@ test.each([
   ["an unclosed string full of brackets", `{"kind":"${"[".repeat(1_000)}`, 400, "bad-json"],
   ["empty", "", 400, "invalid-request"],
 ])("a body that is %s is refused", async (_, body, status, code) => {
-  const { call } = await openApi();
   expect(await call("POST", "/jobs", body)).toMatchObject({ status, body: { code } });
 });
 
@@ -25,13 +28,11 @@ test.each([
   [post('{"list":[1,{"deep":1e400}]}'), "payload.list[1].deep"],
   [post('{"a\\u0000":1}'), "payload.a\u{FFFD}"],
 ])("text and numbers that Postgres cannot store are refused with their path: %s", async (body, path) => {
-  const { call } = await openApi();
   const answer = await call("POST", "/jobs", body);
   expect(answer).toMatchObject({ status: 400, body: { code: "not-storable", errors: [{ path }] } });
 });
 
 test("brackets and colons inside strings count for nothing", async () => {
-  const { call } = await openApi();
   const name = `"\\{[:`.repeat(5_000);
   const { status, body } = await call("POST", "/jobs", { kind: "greet", payload: { name } });
   expect(status).toBe(201);
@@ -39,14 +40,13 @@ test("brackets and colons inside strings count for nothing", async () => {
 });
 
 test("a payload at the depth limit passes the check of the body", async () => {
-  const { call } = await openApi();
   const depth = contractLimits.payloadDepthMax;
   const { body } = await call("POST", "/jobs", post("[".repeat(depth) + "]".repeat(depth)));
   expect(body.code).toBe("invalid-payload");
 });
 
 test("a body that announces no length is cut off at the limit", async () => {
-  const { api } = await openApi();
+  const { api } = opened;
   let sent = 0;
   const body = new ReadableStream({
     pull(controller) {
@@ -62,7 +62,6 @@ test("a body that announces no length is cut off at the limit", async () => {
 });
 
 test("a request for another host is refused: a name that was pointed at this machine", async () => {
-  const { call } = await openApi();
   for (const host of ["evil.example", "127.0.0.1.evil.example:4400", "", "localhost.evil.example"]) {
     expect(await call("GET", "/jobs", undefined, { host })).toMatchObject({
       status: 403,
@@ -75,7 +74,6 @@ test("a request for another host is refused: a name that was pointed at this mac
 });
 
 test("a page of another site is refused, even with the right host", async () => {
-  const { call } = await openApi();
   const headers = { host: "127.0.0.1:4400", origin: "https://evil.example", "content-type": "application/json" };
   expect((await call("POST", "/jobs", { kind: "ping" }, headers)).status).toBe(403);
   expect((await call("GET", "/jobs", undefined, { ...headers, origin: "null" })).status).toBe(403);
@@ -84,7 +82,6 @@ test("a page of another site is refused, even with the right host", async () => 
 test.each(["text/plain", "application/x-www-form-urlencoded", ""])(
   "a write with content type %j is refused: a form could send it",
   async (type) => {
-    const { call } = await openApi();
     const headers = { host: "127.0.0.1", ...(type ? { "content-type": type } : {}) };
     expect((await call("POST", "/jobs", '{"kind":"ping"}', headers)).status).toBe(415);
     expect((await call("POST", "/jobs/1/cancel", "{}", headers)).status).toBe(415);
@@ -92,7 +89,7 @@ test.each(["text/plain", "application/x-www-form-urlencoded", ""])(
 );
 
 test("an unexpected failure answers with its request id and says nothing of the inside", async () => {
-  const { call, insight, logged } = await openApi();
+  const { insight, logged } = opened;
   insight.transaction = () => Promise.reject(new Error("relation belfry.secret_table does not exist"));
   const { status, body } = await call("GET", "/readyz");
   expect(status).toBe(500);
@@ -101,7 +98,7 @@ test("an unexpected failure answers with its request id and says nothing of the 
 });
 
 test("an unknown route names what there is, and a known one its methods", async () => {
-  const { api, call } = await openApi();
+  const { api } = opened;
   const unknown = await call("GET", "/job");
   expect(unknown).toMatchObject({ status: 404, body: { code: "no-such-route" } });
   expect(unknown.body.detail).toContain("did you mean /jobs");

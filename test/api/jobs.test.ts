@@ -6,11 +6,15 @@ import { states } from "../../src/machine/state.ts";
 import { settlementOf } from "../contract/store/fixture.ts";
 import { aRow } from "../core/rows.ts";
 import { openApi, startOfTime } from "./harness.ts";
+import { eachTest } from "../support/each-test.ts";
+
+const opened = eachTest(() => openApi());
+const { call } = opened;
 
 const ada = { kind: "greet", payload: { name: "Ada" }, key: "greet-ada" };
 
 test("a new job is answered with 201, its id, its state and its first event, and its message is out", async () => {
-  const { call, ports } = await openApi();
+  const { ports } = opened;
   const { status, body } = await call("POST", "/jobs", ada);
   expect(status).toBe(201);
   expect(body).toMatchObject({ created: true, kind: "greet", key: "greet-ada", state: "QUEUED", attempts: [] });
@@ -20,7 +24,6 @@ test("a new job is answered with 201, its id, its state and its first event, and
 });
 
 test("the same key with another payload is a conflict that names the job, and says nothing that a guess of its payload could be compared with", async () => {
-  const { call } = await openApi();
   const first = await call("POST", "/jobs", ada);
   const { status, type, body } = await call("POST", "/jobs", { ...ada, payload: { name: "Bob" } });
   expect(status).toBe(409);
@@ -31,14 +34,13 @@ test("the same key with another payload is a conflict that names the job, and sa
 });
 
 test("an unknown kind is answered with the names that are close to it", async () => {
-  const { call } = await openApi();
   const { status, body } = await call("POST", "/jobs", { kind: "gret" });
   expect(status).toBe(422);
   expect(body).toMatchObject({ code: "unknown-kind", near: ["greet"], errors: [{ path: "kind" }] });
 });
 
 test("a payload that does not fit is refused with the path of the field, and nothing is written", async () => {
-  const { call, store } = await openApi();
+  const { store } = opened;
   const { status, body } = await call("POST", "/jobs", { kind: "greet", payload: { name: 7 } });
   expect(status).toBe(422);
   expect(body.code).toBe("invalid-payload");
@@ -47,7 +49,6 @@ test("a payload that does not fit is refused with the path of the field, and not
 });
 
 test("delay and dueAt move the due time", async () => {
-  const { call } = await openApi();
   const delayed = await call("POST", "/jobs", { kind: "ping", delay: "1.5h" });
   expect(delayed.body).toMatchObject({ state: "PENDING", phase: "scheduled until 2026-11-21T09:30:00.000Z" });
   const due = await call("POST", "/jobs", { kind: "ping", dueAt: "2026-12-31T09:00:00+09:00" });
@@ -64,21 +65,18 @@ test.each([
   [{}, "kind"],
   [[], "(root)"],
 ])("a wrong field is refused with its path: %j", async (body, path) => {
-  const { call } = await openApi();
   const answer = await call("POST", "/jobs", body);
   expect(answer.status).toBe(400);
   expect(answer.body.errors.map((issue) => issue.path)).toEqual([path]);
 });
 
 test("a job that does not exist is a 404, and an id that is no number a 400", async () => {
-  const { call } = await openApi();
   expect(await call("GET", "/jobs/999")).toMatchObject({ status: 404, body: { code: "unknown-job" } });
   expect((await call("GET", "/jobs/abc")).status).toBe(400);
   expect((await call("GET", "/jobs/9223372036854775808")).status).toBe(400);
 });
 
 test("the list is filtered and paged by a cursor without repeats or gaps", async () => {
-  const { call } = await openApi();
   for (let n = 0; n < 5; n += 1) await call("POST", "/jobs", { kind: "ping", key: `ping-${n}` });
   await call("POST", "/jobs", ada);
   const seen: string[] = [];
@@ -94,7 +92,6 @@ test("the list is filtered and paged by a cursor without repeats or gaps", async
 });
 
 test("jobs are counted by state, whatever else a filter asks for", async () => {
-  const { call } = await openApi();
   for (let n = 0; n < 3; n += 1) await call("POST", "/jobs", { kind: "ping", key: `ping-${n}` });
   const { body } = await call("POST", "/jobs", ada);
   await call("POST", `/jobs/${body.id}/cancel`);
@@ -120,14 +117,12 @@ test.each([
   ["/jobs?sate=FAILED", "?sate", "is not known here: did you mean state or lane?"],
   ["/jobs?cursor=x", "?cursor", 'must be the nextCursor of the page before, not "x"'],
 ])("a wrong filter is refused with its value and the rule instead of ignored: %s", async (query, path, message) => {
-  const { call } = await openApi();
   const { status, body } = await call("GET", query);
   expect(status).toBe(400);
   expect(body.errors).toEqual([{ path, message }]);
 });
 
 test("a waiting job can be canceled, twice with the same answer, and then retried under the same id", async () => {
-  const { call } = await openApi();
   const { body: job } = await call("POST", "/jobs", { kind: "ping", delay: "1h" });
   expect(await call("POST", `/jobs/${job.id}/cancel`, {})).toMatchObject({ status: 200, body: { state: "CANCELED" } });
   expect((await call("POST", `/jobs/${job.id}/cancel`, {})).status).toBe(200);
@@ -141,7 +136,7 @@ test("a waiting job can be canceled, twice with the same answer, and then retrie
 });
 
 test("a job that has not ended cannot be retried, and one that succeeded cannot be canceled", async () => {
-  const { call, store } = await openApi();
+  const { store } = opened;
   const { body: job } = await call("POST", "/jobs", { kind: "ping" });
   expect(await call("POST", `/jobs/${job.id}/retry`, {})).toMatchObject({
     status: 409,
@@ -165,7 +160,6 @@ test("a job that has not ended cannot be retried, and one that succeeded cannot 
 });
 
 test("health shows versions, the database's time and the counts of every state", async () => {
-  const { call } = await openApi();
   await call("POST", "/jobs", ada);
   const { status, body } = await call("GET", "/health");
   expect(status).toBe(200);
@@ -199,7 +193,7 @@ test("health says what has left for the archive and what fails, to a caller with
 });
 
 test("health is not ok once the last whole pass of the scheduler is too old", async () => {
-  const { call, store, pool } = await openApi();
+  const { store, pool } = opened;
   await store.installFence({ name: schedulerLock, token: 7 });
   expect((await call("GET", "/health")).body).toMatchObject({ status: "ok", lastPass: null });
   await store.passed({ name: schedulerLock, token: 6 });
@@ -214,7 +208,7 @@ test("health is not ok once the last whole pass of the scheduler is too old", as
 });
 
 test("health is not ok while the database's clock stands behind what was decided, nor while a lane's messages are sent in vain", async () => {
-  const { call, pool, store, advance } = await openApi();
+  const { pool, store, advance } = opened;
   await store.installFence({ name: schedulerLock, token: 7 });
   await store.passed({ name: schedulerLock, token: 7 });
   expect((await call("GET", "/health")).body).toMatchObject({ status: "ok", clockBehindMs: 0, resent: [] });
@@ -235,7 +229,7 @@ test("health is not ok while the database's clock stands behind what was decided
 });
 
 test("the same key from 200 clients at once makes one job, and all get its id", async () => {
-  const { call, pool } = await openApi();
+  const { pool } = opened;
   const answers = await Promise.all(Array.from({ length: 200 }, () => call("POST", "/jobs", ada)));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(199);

@@ -5,20 +5,21 @@ import { aRun, aTask } from "../contract/store/run-fixture.ts";
 import { openApi } from "./harness.ts";
 import { mostWork } from "./most-work.ts";
 import { plantJobs } from "../support/plant-jobs.ts";
+import { eachTest } from "../support/each-test.ts";
 
-type Opened = Awaited<ReturnType<typeof openApi>>;
+const opened = eachTest(() => openApi());
+const { call, pool } = opened;
 const count = 1_200;
 
-async function aLargeRun(opened: Opened): Promise<string> {
+async function aLargeRun(): Promise<string> {
   const { runId } = await opened.store.startRun(aRun({ kind: "wide", sealed: true, tasks: [] }));
   await plantJobs(opened.pool, "PENDING", count, { run_id: runId });
   return runId;
 }
 
 test("the cancel of a large run is answered after a page, goes on by itself and says in its history who asked", async () => {
-  const opened = await openApi();
   const { api, call, pool } = opened;
-  const run = await aLargeRun(opened);
+  const run = await aLargeRun();
   const headers = { host: "127.0.0.1" };
   const begun = await api.fetch(new Request(`http://127.0.0.1/runs/${run}/cancel`, { method: "POST", headers }));
   expect([begun.status, begun.headers.get("location")]).toEqual([202, `/runs/${run}`]);
@@ -33,7 +34,6 @@ test("the cancel of a large run is answered after a page, goes on by itself and 
 });
 
 test("a lane with much on hold is on at once, and the rest of it is released after the answer", async () => {
-  const opened = await openApi();
   const { call, pool } = opened;
   await call("POST", "/lanes/default/pause");
   await plantJobs(pool, "PENDING", count, { hold: "'paused'", held_on: "'lane:default'" });
@@ -75,12 +75,7 @@ test("every write says how much work one request may be, and answers 202 exactly
 });
 
 /** Jobs that have ended in a run that FAILED. */
-async function plantEnded(
-  { pool }: Opened,
-  run: string,
-  state: "FAILED" | "SKIPPED",
-  jobs: number,
-): Promise<readonly string[]> {
+async function plantEnded(run: string, state: "FAILED" | "SKIPPED", jobs: number): Promise<readonly string[]> {
   const ids = await plantJobs(pool, state, jobs, { run_id: run, end_counted: "true" });
   await pool.query(
     `update belfry.run r set state = 'FAILED', finished_at = belfry.now(), (total, done, failed, skipped) = (
@@ -91,19 +86,18 @@ async function plantEnded(
   return ids;
 }
 
-async function bulkDone({ call }: Opened, id: unknown): Promise<void> {
+async function bulkDone(id: unknown): Promise<void> {
   const state = async () => (await call("GET", `/bulk/${String(id)}`)).body;
   await expect.poll(state, { timeout: 120_000 }).toMatchObject({ state: "DONE" });
 }
 
 test("the retry of a large run is a bulk action, puts back every failed job once and leaves the run open until they end", async () => {
-  const opened = await openApi();
   const { call, pool } = opened;
   const { runId: run } = await opened.store.startRun(aRun({ kind: "wide", tasks: [] }));
-  await plantEnded(opened, run, "FAILED", count);
+  await plantEnded(run, "FAILED", count);
   const begun = await call("POST", `/runs/${run}/retry`);
   expect(begun).toMatchObject({ status: 202, body: { action: "retry", filter: { run }, matched: { count } } });
-  await bulkDone(opened, begun.body.id);
+  await bulkDone(begun.body.id);
   expect((await call("GET", `/bulk/${begun.body.id}`)).body).toMatchObject({ changed: count, refused: 0 });
   expect((await call("GET", `/runs/${run}`)).body).toMatchObject({
     state: "RUNNING",
@@ -117,18 +111,17 @@ test("the retry of a large run is a bulk action, puts back every failed job once
 }, 150_000);
 
 test("the retry of a job takes thousands that were skipped because of it along, as a bulk action", async () => {
-  const opened = await openApi();
   const { call, store, pool } = opened;
   const { runId } = await store.startRun(aRun({ tasks: [] }));
-  const [first = ""] = await plantEnded(opened, runId, "FAILED", 1);
-  const behind = await plantEnded(opened, runId, "SKIPPED", count);
+  const [first = ""] = await plantEnded(runId, "FAILED", 1);
+  const behind = await plantEnded(runId, "SKIPPED", count);
   await pool.query(
     "insert into belfry.edge (from_id, to_id, run_id, wide) select $1, unnest($2::bigint[]), $3, false",
     [first, behind, runId],
   );
   const begun = await call("POST", `/jobs/${first}/retry`);
   expect(begun).toMatchObject({ status: 202, body: { matched: { count: 1 } } });
-  await bulkDone(opened, begun.body.id);
+  await bulkDone(begun.body.id);
   expect((await call("GET", `/bulk/${begun.body.id}`)).body).toMatchObject({ changed: 1, takenAlong: count });
   expect((await call("GET", `/runs/${runId}`)).body).toMatchObject({
     state: "RUNNING",
@@ -137,7 +130,6 @@ test("the retry of a job takes thousands that were skipped because of it along, 
 }, 150_000);
 
 test("the cancel of a job does not wait for what its run does about it", async () => {
-  const opened = await openApi();
   const { api, call, store, ports } = opened;
   const { runId } = await store.startRun(aRun({ tasks: [aTask("first"), aTask("second", [0])] }));
   const [first] = await store.tasks(runId);
@@ -160,7 +152,6 @@ test("the cancel of a job does not wait for what its run does about it", async (
 });
 
 test("a schedule of which thousands of jobs wait is deleted at once; passes cancel them, and the health says what is left", async () => {
-  const opened = await openApi();
   const { call, pool, ports } = opened;
   await call("POST", "/schedules", { id: "busy", kind: "ping", every: "10m" });
   await plantJobs(pool, "PENDING", 2 * count, { schedule_id: "'busy'" });

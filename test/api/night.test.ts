@@ -3,21 +3,22 @@ import { type NightReply, readNightBars, readNightCells } from "../../src/insigh
 import { settlementOf } from "../contract/store/fixture.ts";
 import { openApi, startOfTime } from "./harness.ts";
 import { plantJobs } from "../support/plant-jobs.ts";
+import { eachTest } from "../support/each-test.ts";
 
-type Opened = Awaited<ReturnType<typeof openApi>>;
+const opened = eachTest(() => openApi());
 
 const hour = 3_600_000;
 const isoAt = (ms: number): string => new Date(ms).toISOString();
 const evening = startOfTime - 12 * hour;
 
-async function nightOf(opened: Opened, query = ""): Promise<NightReply> {
+async function nightOf(query = ""): Promise<NightReply> {
   const { status, body } = await opened.call("GET", `/night?from=${isoAt(evening)}${query}`);
   expect({ status, body }).toMatchObject({ status: 200 });
   return body as unknown as NightReply;
 }
 
 /** Finished single jobs, `each` milliseconds apart, in as many schedules as wanted; no statement writes so many at once. */
-async function plant(opened: Opened, of: { jobs: number; schedules: number; each: number; failedEvery: number }) {
+async function plant(of: { jobs: number; schedules: number; each: number; failedEvery: number }) {
   const client = await opened.pool.connect();
   await client.query("set session_replication_role = replica");
   const at = `belfry.at(${evening}) + n * ${of.each} * interval '1 millisecond'`;
@@ -38,14 +39,13 @@ async function plant(opened: Opened, of: { jobs: number; schedules: number; each
 }
 
 test("a job in its retry wait keeps its attempts, from the time it was first due on", async () => {
-  const opened = await openApi();
   const { id } = (await opened.call("POST", "/jobs", { kind: "ping" })).body;
   await opened.store.claim([{ jobId: id, generation: 1, trace: "" }], { worker: "w", alone: true });
   await opened.advance(4_000);
   const failure = { to: "RETRY_WAIT", failures: 1, errorCode: "BROKEN", errorMessage: "no", delayMs: hour } as const;
   await opened.store.settle([settlementOf({ jobId: id, attempt: 1 }, failure)], { worker: "w" });
   await opened.advance(1_000);
-  const { rows } = await nightOf(opened, "&by=kind");
+  const { rows } = await nightOf("&by=kind");
   const [tried] = rows[0]?.bars ?? [];
   expect({ rows: rows.map((each) => each.id), ...tried }).toMatchObject({
     rows: ["ping"],
@@ -54,13 +54,12 @@ test("a job in its retry wait keeps its attempts, from the time it was first due
     endedAt: null,
   });
   expect(tried?.tries).toEqual([{ from: isoAt(startOfTime), to: isoAt(startOfTime + 4_000) }]);
-  expect((await nightOf(opened)).rows).toEqual([]);
+  expect((await nightOf()).rows).toEqual([]);
 });
 
 test("rows that failed come first; each bar has when it was due, started and ended", async () => {
-  const opened = await openApi();
-  await plant(opened, { jobs: 6, schedules: 2, each: hour, failedEvery: 2 });
-  const { rows, isMore } = await nightOf(opened);
+  await plant({ jobs: 6, schedules: 2, each: hour, failedEvery: 2 });
+  const { rows, isMore } = await nightOf();
   expect({ ids: rows.map(({ id }) => id), isMore }).toEqual({ ids: ["s-0", "s-1"], isMore: false });
   expect(rows[0]?.bars[0]).toMatchObject({
     dueAt: isoAt(evening + 2 * hour),
@@ -69,18 +68,17 @@ test("rows that failed come first; each bar has when it was due, started and end
     result: "failed",
     reason: "BROKEN",
   });
-  const half = await nightOf(opened, `&to=${isoAt(evening + 2.5 * hour)}&by=lane`);
+  const half = await nightOf(`&to=${isoAt(evening + 2.5 * hour)}&by=lane`);
   expect(half.rows).toMatchObject([{ id: "default", bars: [{ result: "succeeded" }, { result: "failed" }] }]);
 });
 
 test("fifty thousand runs are counted by part of the range, and none is lost", async () => {
-  const opened = await openApi();
-  await plant(opened, { jobs: 50_000, schedules: 150, each: 800, failedEvery: 100 });
-  const { rows, isMore } = await nightOf(opened);
+  await plant({ jobs: 50_000, schedules: 150, each: 800, failedEvery: 100 });
+  const { rows, isMore } = await nightOf();
   expect({ rows: rows.length, isMore }).toEqual({ rows: 100, isMore: true });
   expect(rows.flatMap(({ bars }) => bars)).toEqual([]);
   expect(rows.reduce((sum, { cells }) => sum + cells.length, 0)).toBeLessThanOrEqual(2_000);
-  const all = (await nightOf(opened, "&by=kind")).rows.flatMap(({ cells }) => cells);
+  const all = (await nightOf("&by=kind")).rows.flatMap(({ cells }) => cells);
   const sum = (of: "succeeded" | "failed"): number => all.reduce((total, each) => total + each[of], 0);
   expect({ succeeded: sum("succeeded"), failed: sum("failed"), p50: all[3]?.p50Ms }).toEqual({
     succeeded: 49_500,
@@ -111,7 +109,6 @@ test("fifty thousand runs are counted by part of the range, and none is lost", a
 });
 
 test("a range that is no range is refused by its field", async () => {
-  const opened = await openApi();
   for (const to of [isoAt(evening), isoAt(evening + 169 * hour)]) {
     const { status, body } = await opened.call("GET", `/night?from=${isoAt(evening)}&to=${to}`);
     expect({ status, body }).toMatchObject({ status: 422, body: { code: "invalid-time", errors: [{ path: "?to" }] } });

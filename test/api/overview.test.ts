@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type JobId } from "../../src/machine/job.ts";
 import type { LaneListReply, SummaryReply } from "../../src/api/shape/overview.ts";
 import { settlementOf } from "../contract/store/fixture.ts";
@@ -6,17 +6,19 @@ import { openApi, startOfTime } from "./harness.ts";
 import { readKindTotals } from "../../src/insight/kind-totals.ts";
 import { readMinutes } from "../../src/insight/minutes.ts";
 import { plantJobs } from "../support/plant-jobs.ts";
+import { eachTest } from "../support/each-test.ts";
+import { soon } from "../support/soon.ts";
 
-type Opened = Awaited<ReturnType<typeof openApi>>;
+const opened = eachTest(() => openApi());
 
 /** The answer with whatever members it has. */
-async function get(opened: Opened, path: string): Promise<Record<string, never>> {
+async function get(path: string): Promise<Record<string, never>> {
   const { status, body } = await opened.call("GET", path);
   expect({ path, status, body }).toMatchObject({ status: 200 });
   return body as unknown as Record<string, never>;
 }
 
-async function finish(opened: Opened, id: JobId, to: "SUCCESS" | "FAILED", message = "no"): Promise<void> {
+async function finish(id: JobId, to: "SUCCESS" | "FAILED", message = "no"): Promise<void> {
   const hint = { jobId: id, generation: 1, trace: "" };
   const [claimed] = (await opened.store.claim([hint], { worker: "w", alone: true })).claimed;
   if (claimed === undefined) throw new Error(`job ${id} was not claimed`);
@@ -25,12 +27,12 @@ async function finish(opened: Opened, id: JobId, to: "SUCCESS" | "FAILED", messa
   await opened.store.settle([settlementOf({ jobId: id, attempt: 1 }, { ...failure, result })], { worker: "w" });
 }
 
-async function create(opened: Opened, body: object): Promise<JobId> {
+async function create(body: object): Promise<JobId> {
   return (await opened.call("POST", "/jobs", body)).body.id;
 }
 
-async function added({ database }: Opened): Promise<{ created: number; ended: number }> {
-  const minutes = await database.insight.run(readMinutes, { back: 1e6, kinds: null, lane: null });
+async function added(): Promise<{ created: number; ended: number }> {
+  const minutes = await opened.database.insight.run(readMinutes, { back: 1e6, kinds: null, lane: null });
   return {
     created: minutes.reduce((sum, minute) => sum + minute.created, 0),
     ended: minutes.reduce((sum, minute) => sum + minute.succeeded + minute.failed, 0),
@@ -38,27 +40,23 @@ async function added({ database }: Opened): Promise<{ created: number; ended: nu
 }
 
 /** What is added up stops before the oldest transaction still open, and other tests' databases share the server's numbers. */
-async function addUp(opened: Opened, jobs: { created: number; ended: number }): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      await opened.tally.rollUp(10);
-      expect(await added(opened)).toEqual(jobs);
-    },
-    { timeout: 45_000, interval: 20 },
-  );
+async function addUp(jobs: { created: number; ended: number }): Promise<void> {
+  await soon(async () => {
+    await opened.tally.rollUp(10);
+    expect(await added()).toEqual(jobs);
+  });
 }
 
 test("jobs are found by members of their payload, error, worker and due time, and sorted by due time", async () => {
-  const opened = await openApi();
-  const ada = await create(opened, { kind: "greet", payload: { name: "Ada" } });
-  await create(opened, { kind: "greet", payload: { name: "Bob" }, delay: "2h" });
-  const late = await create(opened, { kind: "greet", payload: { name: "Cyd" }, delay: "1h" });
+  const ada = await create({ kind: "greet", payload: { name: "Ada" } });
+  await create({ kind: "greet", payload: { name: "Bob" }, delay: "2h" });
+  const late = await create({ kind: "greet", payload: { name: "Cyd" }, delay: "1h" });
   const ids = async (query: string) =>
-    ((await get(opened, `/jobs?${query}`))["jobs"] as unknown as { id: string }[]).map((job) => job.id);
+    ((await get(`/jobs?${query}`))["jobs"] as unknown as { id: string }[]).map((job) => job.id);
   expect(await ids("payload.name=Ada")).toEqual([ada]);
   expect(await ids("payload.name=Eve")).toEqual([]);
   expect(await ids(`dueFrom=${new Date(startOfTime + 60_000).toISOString()}&sort=due&limit=1`)).toEqual([late]);
-  await finish(opened, ada, "FAILED");
+  await finish(ada, "FAILED");
   expect(await ids("error=BROKEN")).toEqual([ada]);
   expect(await ids("state=FAILED&kind=greet&lane=default")).toEqual([ada]);
   expect(await ids("worker=w")).toEqual([ada]);
@@ -66,11 +64,10 @@ test("jobs are found by members of their payload, error, worker and due time, an
 });
 
 test("a list by due time is paged by its own cursor, and refuses that of another sort", async () => {
-  const opened = await openApi();
-  for (const hours of [3, 1, 2]) await create(opened, { kind: "ping", key: `p${hours}`, delay: `${hours}h` });
-  const first = await get(opened, "/jobs?sort=due&limit=2");
+  for (const hours of [3, 1, 2]) await create({ kind: "ping", key: `p${hours}`, delay: `${hours}h` });
+  const first = await get("/jobs?sort=due&limit=2");
   expect(first).toMatchObject({ jobs: [{ key: "p1" }, { key: "p2" }], complete: true });
-  const rest = await get(opened, `/jobs?sort=due&limit=2&cursor=${String(first["nextCursor"])}`);
+  const rest = await get(`/jobs?sort=due&limit=2&cursor=${String(first["nextCursor"])}`);
   expect(rest).toMatchObject({ jobs: [{ key: "p3" }], nextCursor: null });
   const wrong = await opened.call("GET", `/jobs?cursor=${String(first["nextCursor"])}`);
   expect(wrong).toMatchObject({ status: 400, body: { errors: [{ path: "?cursor" }] } });
@@ -79,12 +76,11 @@ test("a list by due time is paged by its own cursor, and refuses that of another
 });
 
 test("of jobs that are due in the same millisecond a page by due time leaves none out", async () => {
-  const opened = await openApi();
-  for (const key of ["a", "b", "c"]) await create(opened, { kind: "ping", key, delay: "1h" });
+  for (const key of ["a", "b", "c"]) await create({ kind: "ping", key, delay: "1h" });
   await opened.pool.query("update belfry.job set due_at = due_at + (3 - id % 3) * interval '1 microsecond'");
   const keys: string[] = [];
   for (let cursor: string | null = ""; cursor !== null;) {
-    const page = await get(opened, `/jobs?sort=due&limit=1${cursor && `&cursor=${cursor}`}`);
+    const page = await get(`/jobs?sort=due&limit=1${cursor && `&cursor=${cursor}`}`);
     keys.push(...(page["jobs"] as unknown as { key: string }[]).map((job) => job.key));
     cursor = page["nextCursor"] as unknown as string | null;
   }
@@ -92,16 +88,15 @@ test("of jobs that are due in the same millisecond a page by due time leaves non
 });
 
 test("summary, throughput, workers and lanes tell what happened", async () => {
-  const opened = await openApi();
   await opened.tally.rollUp(1_000);
-  const done = await create(opened, { kind: "ping" });
-  const failed = await create(opened, { kind: "ping" });
-  await create(opened, { kind: "ping" });
-  await create(opened, { kind: "ping", delay: "1h" });
-  await finish(opened, done, "SUCCESS");
-  await finish(opened, failed, "FAILED");
-  await addUp(opened, { created: 4, ended: 2 });
-  expect(await get(opened, "/summary")).toMatchObject({
+  const done = await create({ kind: "ping" });
+  const failed = await create({ kind: "ping" });
+  await create({ kind: "ping" });
+  await create({ kind: "ping", delay: "1h" });
+  await finish(done, "SUCCESS");
+  await finish(failed, "FAILED");
+  await addUp({ created: 4, ended: 2 });
+  expect(await get("/summary")).toMatchObject({
     live: { total: 2, byState: { QUEUED: 1, PENDING: 1 }, waiting: 1, scheduled: 1, held: 0, oldestWaitingMs: 0 },
     deadLetters: { count: 1, isMore: false },
     lastHour: { created: 4, succeeded: 1, failed: 1, retried: 0 },
@@ -111,78 +106,73 @@ test("summary, throughput, workers and lanes tell what happened", async () => {
     minutes: null,
     schedules: null,
   });
-  expect(await get(opened, "/summary?minutes=5")).toMatchObject({
+  expect(await get("/summary?minutes=5")).toMatchObject({
     minutes: [{ at: "2026-11-21T08:00:00.000Z", created: 4, started: 2, succeeded: 1, failed: 1 }],
     schedules: { failing: { total: 0, first: null }, late: { total: 0, first: null } },
   });
-  expect(await get(opened, "/throughput?minutes=5&kind=ping")).toMatchObject({
+  expect(await get("/throughput?minutes=5&kind=ping")).toMatchObject({
     minutes: [{ at: "2026-11-21T08:00:00.000Z", created: 4, started: 2, succeeded: 1, failed: 1 }],
   });
-  expect((await get(opened, "/throughput?kind=greet"))["minutes"]).toEqual([]);
-  expect(await get(opened, "/kind-figures")).toMatchObject({
+  expect((await get("/throughput?kind=greet"))["minutes"]).toEqual([]);
+  expect(await get("/kind-figures")).toMatchObject({
     kinds: [
       { kind: "ping", lane: "default", now: { ended: 2, failed: 1, waitingMs: { p50: 1 } }, before: { ended: 0 } },
     ],
   });
-  expect(await get(opened, "/lanes")).toMatchObject({
+  expect(await get("/lanes")).toMatchObject({
     workers: [{ id: "w", ended: 2, failed: 1, status: "idle" }],
     lanes: [{ name: "default", waiting: 1, scheduled: 1, concurrency: 2, paused: false }],
   });
 });
 
 test("events are added up once, however often and by however many", async () => {
-  const opened = await openApi();
   await opened.tally.rollUp(10);
-  for (let n = 0; n < 25; n += 1) await create(opened, { kind: "ping" });
+  for (let n = 0; n < 25; n += 1) await create({ kind: "ping" });
   await Promise.all([1, 2, 3, 4].map(() => opened.tally.rollUp(10)));
-  await addUp(opened, { created: 25, ended: 0 });
+  await addUp({ created: 25, ended: 0 });
   await Promise.all([1, 2, 3, 4].map(() => opened.tally.rollUp(10)));
-  expect((await added(opened)).created).toBe(25);
+  expect((await added()).created).toBe(25);
 });
 
 test("failures that differ in numbers only are one group, whose jobs can be listed", async () => {
-  const opened = await openApi();
   for (const user of [7, 12, 99]) {
-    await finish(opened, await create(opened, { kind: "ping" }), "FAILED", `user ${user} has no address`);
+    await finish(await create({ kind: "ping" }), "FAILED", `user ${user} has no address`);
   }
-  await finish(opened, await create(opened, { kind: "ping" }), "FAILED", "the disk is full");
-  const { groups } = (await get(opened, "/dead-letters")) as unknown as { groups: Record<string, unknown>[] };
+  await finish(await create({ kind: "ping" }), "FAILED", "the disk is full");
+  const { groups } = (await get("/dead-letters")) as unknown as { groups: Record<string, unknown>[] };
   expect(groups).toMatchObject([
     { kind: "ping", errorCode: "BROKEN", jobs: 3, errorMessage: "user 99 has no address" },
     { jobs: 1 },
   ]);
   const fingerprint = String(groups[0]?.["fingerprint"]);
-  expect((await get(opened, `/jobs?state=FAILED&fingerprint=${fingerprint}`))["jobs"]).toHaveLength(3);
+  expect((await get(`/jobs?state=FAILED&fingerprint=${fingerprint}`))["jobs"]).toHaveLength(3);
 });
 
 test("failures whose numbers are of other lengths are one group, however long their message", async () => {
-  const opened = await openApi();
   const details = "the server sent no address; ".repeat(20);
   for (const user of [7, 123_456_789]) {
-    await finish(opened, await create(opened, { kind: "ping" }), "FAILED", `user ${user}: ${details}`);
+    await finish(await create({ kind: "ping" }), "FAILED", `user ${user}: ${details}`);
   }
-  expect(await get(opened, "/dead-letters")).toMatchObject({ groups: [{ jobs: 2 }] });
+  expect(await get("/dead-letters")).toMatchObject({ groups: [{ jobs: 2 }] });
 });
 
 test("locks show the holder and the fence", async () => {
-  const opened = await openApi();
   await opened.ports.locks.take("belfry:scheduler", { owner: "task-1", rvn: "1", leaseMs: 30_000, overRvn: null });
   await opened.store.installFence({ name: "belfry:scheduler", token: 1 });
-  expect(await get(opened, "/locks")).toMatchObject({
+  expect(await get("/locks")).toMatchObject({
     locks: [{ name: "belfry:scheduler", holder: "task-1", fence: 1, isStoreUp: true }],
   });
 });
 
 test("every change is noted with who asked for it, and who may only look changes nothing", async () => {
-  const opened = await openApi();
-  await create(opened, { kind: "ping" });
+  await create({ kind: "ping" });
   await opened.call("POST", "/jobs/999/cancel", {});
-  const { audits } = (await get(opened, "/audits")) as unknown as { audits: Record<string, unknown>[] };
+  const { audits } = (await get("/audits")) as unknown as { audits: Record<string, unknown>[] };
   expect(audits).toMatchObject([
     { caller: "ada", action: "POST /jobs/:id/cancel", target: "/jobs/999/cancel", status: 404 },
     { caller: "ada", action: "POST /jobs", status: 201, detail: { kind: "ping" } },
   ]);
-  const of = async (target: string) => (await get(opened, `/audits?target=${target}`))["audits"];
+  const of = async (target: string) => (await get(`/audits?target=${target}`))["audits"];
   expect(await of("/jobs/999")).toMatchObject([{ target: "/jobs/999/cancel" }]);
   expect(await of("/jobs/99")).toEqual([]);
   const reader = await openApi(undefined, { caller: { name: "bob", role: "read" } });
@@ -196,25 +186,21 @@ test("every change is noted with who asked for it, and who may only look changes
 });
 
 test("metrics tell by kind how tries and jobs ended, how late they started, what batches did, and what waits", async () => {
-  const opened = await openApi();
   await opened.pool.query(`insert into belfry.archive (part) values ('audit');
     insert into belfry.audit (at, caller, action, target, status, detail, trace)
     values (belfry.now() - belfry.audit_retention() - interval '2 hours', 'ada', 'POST /jobs', '/jobs', 201, '{}', 't')`);
   await opened.tally.rollUp(10);
-  await finish(opened, await create(opened, { kind: "ping" }), "SUCCESS");
-  await finish(opened, await create(opened, { kind: "ping" }), "FAILED");
-  await create(opened, { kind: "greet", payload: { name: "Ada" } });
+  await finish(await create({ kind: "ping" }), "SUCCESS");
+  await finish(await create({ kind: "ping" }), "FAILED");
+  await create({ kind: "greet", payload: { name: "Ada" } });
   const batches = { processed: 30, succeeded: 15, failed: 15 };
   await opened.tally.countBatches({ kind: "ping", lane: "default" }, batches);
-  await addUp(opened, { created: 3, ended: 2 });
-  await vi.waitFor(
-    async () => {
-      await opened.tally.rollUp(10);
-      const total = (await opened.database.insight.run(readKindTotals, {})).find(({ kind }) => kind === "ping");
-      expect([total?.attempts.count, total?.itemsFailed]).toEqual([2, 15]);
-    },
-    { timeout: 45_000, interval: 20 },
-  );
+  await addUp({ created: 3, ended: 2 });
+  await soon(async () => {
+    await opened.tally.rollUp(10);
+    const total = (await opened.database.insight.run(readKindTotals, {})).find(({ kind }) => kind === "ping");
+    expect([total?.attempts.count, total?.itemsFailed]).toEqual([2, 15]);
+  });
   const response = await opened.api.fetch(new Request("http://127.0.0.1/metrics", { headers: { host: "127.0.0.1" } }));
   expect(response.headers.get("content-type")).toContain("text/plain; version=0.0.4");
   const lines = (await response.text()).split("\n");
@@ -243,13 +229,12 @@ test("metrics tell by kind how tries and jobs ended, how late they started, what
 });
 
 test("a lane with two thousand messages out hides no other, and each count says where it stopped", async () => {
-  const opened = await openApi();
   await plantJobs(opened.pool, "QUEUED", 2_005, {
     lane: "case when n > 2002 then 'mail' else 'default' end",
     dispatched_at: "belfry.now() + n * interval '1 ms'",
   });
-  await create(opened, { kind: "greet", payload: { name: "Ada" }, delay: "2h" });
-  const { lanes, isMore } = (await get(opened, "/lanes")) as unknown as LaneListReply;
+  await create({ kind: "greet", payload: { name: "Ada" }, delay: "2h" });
+  const { lanes, isMore } = (await get("/lanes")) as unknown as LaneListReply;
   expect(isMore).toBe(true);
   const shown = lanes.map(({ name, waiting, scheduled, atLeast }) => ({ name, waiting, scheduled, atLeast }));
   expect(shown).toContainEqual({
@@ -259,7 +244,7 @@ test("a lane with two thousand messages out hides no other, and each count says 
     atLeast: ["waiting", "running", "scheduled"],
   });
   expect(shown).toContainEqual({ name: "mail", waiting: 3, scheduled: 0, atLeast: [] });
-  const { live } = (await get(opened, "/summary")) as unknown as SummaryReply;
+  const { live } = (await get("/summary")) as unknown as SummaryReply;
   const atLeast = ["QUEUED", "RUNNING", "waiting", "scheduled"];
   expect(live).toMatchObject({ byState: { PENDING: 1, QUEUED: 2_003 }, isMore: true, atLeast });
   const response = await opened.api.fetch(new Request("http://127.0.0.1/metrics", { headers: { host: "127.0.0.1" } }));
@@ -271,13 +256,12 @@ test("a lane with two thousand messages out hides no other, and each count says 
 });
 
 test("a lane that runs a thousand jobs still shows what waits behind them", async () => {
-  const opened = await openApi();
   const ago = (seconds: string) => ({
     due_at: `belfry.now() - (${seconds}) * interval '1 second'`,
     dispatched_at: `belfry.now() - (${seconds}) * interval '1 second'`,
   });
   await plantJobs(opened.pool, "RUNNING", 1_001, ago("2000 - n"));
   await plantJobs(opened.pool, "QUEUED", 2, ago("999 - n"));
-  const { live } = (await get(opened, "/summary")) as unknown as SummaryReply;
+  const { live } = (await get("/summary")) as unknown as SummaryReply;
   expect(live).toMatchObject({ byState: { RUNNING: 1_001, QUEUED: 2 }, oldestWaitingMs: 998_000, isMore: true });
 });

@@ -8,38 +8,40 @@ import type { JobId } from "../../src/machine/job.ts";
 import { claimOne, settleOne } from "../contract/store/fixture.ts";
 import { openApi } from "./harness.ts";
 import { plantJobs } from "../support/plant-jobs.ts";
+import { eachTest } from "../support/each-test.ts";
 
-type Opened = Awaited<ReturnType<typeof openApi>>;
+const opened = eachTest(() => openApi());
+const { pool } = opened;
 
 /** Jobs that FAILED alike, the oldest first. */
-const plantFailed = ({ pool }: Opened, count: number, code: string): Promise<readonly JobId[]> =>
+const plantFailed = (count: number, code: string): Promise<readonly JobId[]> =>
   plantJobs(pool, "FAILED", count, { error_code: `'${code}'`, error_message: "'attempt ' || n || ' broke'" });
 
-async function groupsOf(opened: Opened): Promise<FailureGroupListReply["groups"]> {
+async function groupsOf(): Promise<FailureGroupListReply["groups"]> {
   return ((await opened.call("GET", "/dead-letters")).body as unknown as FailureGroupListReply).groups;
 }
 
-async function redrive(opened: Opened, body: object): Promise<BulkReply> {
+async function redrive(body: object): Promise<BulkReply> {
   const { status, body: answer } = await opened.call("POST", "/dead-letters/redrive", body);
   expect(status).toBe(202);
   return answer as unknown as BulkReply;
 }
 
-const read = async (opened: Opened, { id }: BulkReply): Promise<BulkReply> =>
+const read = async ({ id }: BulkReply): Promise<BulkReply> =>
   (await opened.call("GET", `/bulk/${id}`)).body as unknown as BulkReply;
 
 /** The answer's process goes on by itself: waits until it has come this far. */
-const reaches = (opened: Opened, bulk: BulkReply, expected: object): Promise<void> =>
-  vi.waitFor(async () => expect(await read(opened, bulk)).toMatchObject(expected), { timeout: 20_000, interval: 20 });
+const reaches = (bulk: BulkReply, expected: object): Promise<void> =>
+  vi.waitFor(async () => expect(await read(bulk)).toMatchObject(expected), { timeout: 20_000, interval: 20 });
 
 /** As the scheduler's pass goes on, until nothing can be done now. @returns how many pages that were. */
-async function pass({ options }: Opened): Promise<number> {
+async function pass(): Promise<number> {
   for (let pages = 0; ; pages += 1) {
-    if (!(await runBulkPage(options, { owner: "pass" }))) return pages;
+    if (!(await runBulkPage(opened.options, { owner: "pass" }))) return pages;
   }
 }
 
-async function counted({ pool }: Opened, of: string): Promise<Readonly<Record<string, number>>> {
+async function counted(of: string): Promise<Readonly<Record<string, number>>> {
   const { rows } = await pool.query<{ name: string; n: number }>(
     `select ${of} as name, count(*)::int as n from belfry.job group by 1 order by 1`,
   );
@@ -47,9 +49,8 @@ async function counted({ pool }: Opened, of: string): Promise<Readonly<Record<st
 }
 
 test("a group shows its newest jobs, each with its own message", async () => {
-  const opened = await openApi();
-  const ids = await plantFailed(opened, 5, "BROKEN");
-  const [group, ...others] = await groupsOf(opened);
+  const ids = await plantFailed(5, "BROKEN");
+  const [group, ...others] = await groupsOf();
   expect(others).toEqual([]);
   expect(group).toMatchObject({ jobs: 5, newest: ids[4], errorMessage: "attempt 5 broke" });
   expect(group?.samples.map(({ job, message }) => [job, message])).toEqual([
@@ -60,19 +61,17 @@ test("a group shows its newest jobs, each with its own message", async () => {
 });
 
 test("several groups are redriven at once, and no other", async () => {
-  const opened = await openApi();
-  for (const code of ["A", "B", "C"]) await plantFailed(opened, 2, code);
-  const groups = (await groupsOf(opened)).filter(({ errorCode }) => errorCode !== "B");
+  for (const code of ["A", "B", "C"]) await plantFailed(2, code);
+  const groups = (await groupsOf()).filter(({ errorCode }) => errorCode !== "B");
   const fingerprint = groups.map((each) => each.fingerprint);
-  const begun = await redrive(opened, { filter: { fingerprint } });
+  const begun = await redrive({ filter: { fingerprint } });
   expect(begun).toMatchObject({ matched: { count: 4 }, steps: null });
-  await reaches(opened, begun, { state: "DONE", changed: 4 });
-  expect(await counted(opened, "state || coalesce(error_code, '')")).toEqual({ FAILEDB: 2, QUEUED: 4 });
+  await reaches(begun, { state: "DONE", changed: 4 });
+  expect(await counted("state || coalesce(error_code, '')")).toEqual({ FAILEDB: 2, QUEUED: 4 });
 });
 
 test("a dry run names its steps; a kind or a group that has no such job is refused by its name", async () => {
-  const opened = await openApi();
-  await plantFailed(opened, 11, "A");
+  await plantFailed(11, "A");
   const dry = async (filter: object) =>
     (await opened.call("POST", "/dead-letters/redrive", { filter, dryRun: true })).body;
   expect(await dry({ kind: "ping" })).toEqual({ dryRun: true, matched: { count: 11, isMore: false }, steps: [1, 10] });
@@ -80,7 +79,7 @@ test("a dry run names its steps; a kind or a group that has no such job is refus
     code: "unknown-kind",
     detail: expect.stringContaining('"nope"') as string,
   });
-  const fingerprint = [(await groupsOf(opened))[0]?.fingerprint ?? "", "zzz"];
+  const fingerprint = [(await groupsOf())[0]?.fingerprint ?? "", "zzz"];
   expect(await dry({ fingerprint })).toMatchObject({
     code: "unknown-group",
     detail: 'filter.fingerprint: no job that matches is in group "zzz"',
@@ -88,58 +87,55 @@ test("a dry run names its steps; a kind or a group that has no such job is refus
 });
 
 test("one job of each group goes first and alone, and the rest follows when all of them have succeeded", async () => {
-  const opened = await openApi();
-  const newest = [(await plantFailed(opened, 3, "A"))[2], (await plantFailed(opened, 4, "B"))[3]];
-  const fingerprint = (await groupsOf(opened)).map((each) => each.fingerprint);
-  const begun = await redrive(opened, { filter: { fingerprint }, steps: "1,all" });
-  await reaches(opened, begun, { state: "RUNNING", changed: 2, steps: { state: "out" } });
-  const { steps } = await read(opened, begun);
+  const newest = [(await plantFailed(3, "A"))[2], (await plantFailed(4, "B"))[3]];
+  const fingerprint = (await groupsOf()).map((each) => each.fingerprint);
+  const begun = await redrive({ filter: { fingerprint }, steps: "1,all" });
+  await reaches(begun, { state: "RUNNING", changed: 2, steps: { state: "out" } });
+  const { steps } = await read(begun);
   expect(new Set(steps?.jobs)).toEqual(new Set(newest));
-  expect(await pass(opened)).toBe(0);
+  expect(await pass()).toBe(0);
   const [first, second] = steps?.jobs ?? [];
   await settleOne(opened.store, await claimOne(opened.store, first as JobId));
-  expect(await pass(opened)).toBe(0);
-  expect(await counted(opened, "state::text")).toEqual({ FAILED: 5, QUEUED: 1, SUCCESS: 1 });
+  expect(await pass()).toBe(0);
+  expect(await counted("state::text")).toEqual({ FAILED: 5, QUEUED: 1, SUCCESS: 1 });
   await settleOne(opened.store, await claimOne(opened.store, second as JobId));
-  expect(await pass(opened)).toBeGreaterThan(0);
-  expect(await read(opened, begun)).toMatchObject({ state: "DONE", changed: 7, steps: { state: "passed" } });
-  expect(await counted(opened, "state::text")).toEqual({ QUEUED: 5, SUCCESS: 2 });
+  expect(await pass()).toBeGreaterThan(0);
+  expect(await read(begun)).toMatchObject({ state: "DONE", changed: 7, steps: { state: "passed" } });
+  expect(await counted("state::text")).toEqual({ QUEUED: 5, SUCCESS: 2 });
 });
 
 /** Ends a retried job as an attempt does. */
-const ends = async ({ store }: Opened, id: JobId | undefined, to: object = {}) =>
-  await settleOne(store, await claimOne(store, id as JobId), to);
+const ends = async (id: JobId | undefined, to: object = {}) =>
+  await settleOne(opened.store, await claimOne(opened.store, id as JobId), to);
 const again = { failures: 1, errorCode: "A", errorMessage: "attempt 3 broke" } as const;
 
 test("a group of more than ten goes by one, then ten; one of those ten may fail, and is not retried twice", async () => {
-  const opened = await openApi();
-  const newest = (await plantFailed(opened, 14, "A")).toReversed();
-  const begun = await redrive(opened, { filter: { kind: "ping" } });
-  await reaches(opened, begun, { changed: 1, steps: { state: "out", sizes: [1, 10], jobs: [newest[0]] } });
-  await ends(opened, newest[0]);
-  await pass(opened);
-  expect(await read(opened, begun)).toMatchObject({ changed: 11, steps: { step: 2, jobs: newest.slice(1, 11) } });
-  for (const id of newest.slice(1, 10)) await ends(opened, id);
+  const newest = (await plantFailed(14, "A")).toReversed();
+  const begun = await redrive({ filter: { kind: "ping" } });
+  await reaches(begun, { changed: 1, steps: { state: "out", sizes: [1, 10], jobs: [newest[0]] } });
+  await ends(newest[0]);
+  await pass();
+  expect(await read(begun)).toMatchObject({ changed: 11, steps: { step: 2, jobs: newest.slice(1, 11) } });
+  for (const id of newest.slice(1, 10)) await ends(id);
   await opened.advance(1_000);
-  await ends(opened, newest[10], { ...again, to: "FAILED" });
-  await pass(opened);
-  expect(await read(opened, begun)).toMatchObject({ state: "DONE", changed: 14, stopped: null });
-  expect(await counted(opened, "state::text")).toEqual({ FAILED: 1, QUEUED: 3, SUCCESS: 10 });
+  await ends(newest[10], { ...again, to: "FAILED" });
+  await pass();
+  expect(await read(begun)).toMatchObject({ state: "DONE", changed: 14, stopped: null });
+  expect(await counted("state::text")).toEqual({ FAILED: 1, QUEUED: 3, SUCCESS: 10 });
 });
 
 test("a group that fails again stops the step, however many others succeed, also where no group is named", async () => {
-  const opened = await openApi();
   const codes = [..."ABCDEFGHIJK"];
   const planted: (readonly JobId[])[] = [];
-  for (const code of codes) planted.push(await plantFailed(opened, code === "K" ? 12 : 2, code));
-  const begun = await redrive(opened, { filter: { kind: "ping" }, steps: "1,all" });
-  await reaches(opened, begun, { changed: 11, steps: { state: "out" } });
-  expect(new Set((await read(opened, begun)).steps?.jobs)).toEqual(new Set(planted.map((ids) => ids.at(-1))));
+  for (const code of codes) planted.push(await plantFailed(code === "K" ? 12 : 2, code));
+  const begun = await redrive({ filter: { kind: "ping" }, steps: "1,all" });
+  await reaches(begun, { changed: 11, steps: { state: "out" } });
+  expect(new Set((await read(begun)).steps?.jobs)).toEqual(new Set(planted.map((ids) => ids.at(-1))));
   const [broken, ...repaired] = planted.map((ids) => ids.at(-1));
-  for (const id of repaired) await ends(opened, id);
-  await ends(opened, broken, { ...again, errorMessage: "attempt 9 broke", to: "FAILED" });
-  expect(await pass(opened)).toBe(0);
-  expect(await read(opened, begun)).toMatchObject({
+  for (const id of repaired) await ends(id);
+  await ends(broken, { ...again, errorMessage: "attempt 9 broke", to: "FAILED" });
+  expect(await pass()).toBe(0);
+  expect(await read(begun)).toMatchObject({
     state: "STOPPED",
     stopped: expect.stringContaining("1 of 11") as string,
   });
@@ -151,21 +147,20 @@ test.each([
 ] as const)(
   "a failure like its group's in step %i stops it, though it may be tried again",
   async (step, to, stopped) => {
-    const opened = await openApi();
-    const newest = (await plantFailed(opened, 14, "A")).toReversed();
-    const begun = await redrive(opened, { filter: { kind: "ping" } });
-    await reaches(opened, begun, { steps: { state: "out" } });
+    const newest = (await plantFailed(14, "A")).toReversed();
+    const begun = await redrive({ filter: { kind: "ping" } });
+    await reaches(begun, { steps: { state: "out" } });
     if (step === 2) {
-      await ends(opened, newest[0]);
-      await pass(opened);
-      await ends(opened, newest[1], { ...again, ...to });
-      await pass(opened);
+      await ends(newest[0]);
+      await pass();
+      await ends(newest[1], { ...again, ...to });
+      await pass();
     }
-    expect(await read(opened, begun)).toMatchObject({ state: "RUNNING", steps: { step, state: "out" } });
-    await ends(opened, newest[step === 1 ? 0 : 2], { ...again, ...to });
-    expect(await pass(opened)).toBe(0);
-    expect(await read(opened, begun)).toMatchObject({ state: "STOPPED", steps: { state: "failed" }, stopped });
-    expect((await counted(opened, "attempt::text"))["2"]).toBe(step === 1 ? 1 : 3);
+    expect(await read(begun)).toMatchObject({ state: "RUNNING", steps: { step, state: "out" } });
+    await ends(newest[step === 1 ? 0 : 2], { ...again, ...to });
+    expect(await pass()).toBe(0);
+    expect(await read(begun)).toMatchObject({ state: "STOPPED", steps: { state: "failed" }, stopped });
+    expect((await counted("attempt::text"))["2"]).toBe(step === 1 ? 1 : 3);
     const explained = await opened.call("GET", `/jobs/${newest[13]}/explain`);
     expect(explained.body).toMatchObject({
       sentence: expect.stringContaining(`; redrive ${begun.id} ${stopped}`) as string,
@@ -174,18 +169,16 @@ test.each([
 );
 
 test("a failure of another kind is no failure of the step while the job may be tried again", async () => {
-  const opened = await openApi();
-  const [id] = await plantFailed(opened, 1, "A");
-  const begun = await redrive(opened, { filter: { kind: "ping" }, steps: "1,all" });
-  await reaches(opened, begun, { steps: { state: "out" } });
-  await ends(opened, id, { ...again, errorCode: "OTHER", to: "RETRY_WAIT", delayMs: 60_000 });
-  await pass(opened);
-  expect(await read(opened, begun)).toMatchObject({ state: "RUNNING", steps: { state: "out" } });
+  const [id] = await plantFailed(1, "A");
+  const begun = await redrive({ filter: { kind: "ping" }, steps: "1,all" });
+  await reaches(begun, { steps: { state: "out" } });
+  await ends(id, { ...again, errorCode: "OTHER", to: "RETRY_WAIT", delayMs: 60_000 });
+  await pass();
+  expect(await read(begun)).toMatchObject({ state: "RUNNING", steps: { state: "out" } });
 });
 
 test.each(["bulk.chosen", "bulk.retried"])("a process that dies at %s leaves its choice to the next", async (point) => {
-  const opened = await openApi();
-  const ids = await plantFailed(opened, 3, "A");
+  const ids = await plantFailed(3, "A");
   const matched = { count: 3, isMore: false };
   const made = { action: "retry", search: { kind: "ping", states: ["FAILED"] }, caller: "ada", paceMs: 0 } as const;
   const { id } = await beginBulk(opened.options.insight, { ...made, matched, steps: [1] });
@@ -198,51 +191,47 @@ test.each(["bulk.chosen", "bulk.retried"])("a process that dies at %s leaves its
   const dying = { ...opened.options, ports: dies };
   await expect(runBulkPage(dying, { owner: "first" })).rejects.toThrow("it died");
   await opened.advance(1_000);
-  if (point === "bulk.retried") await ends(opened, ids[2], { ...again, errorCode: "OTHER", to: "FAILED" });
-  expect(await pass(opened)).toBe(0);
+  if (point === "bulk.retried") await ends(ids[2], { ...again, errorCode: "OTHER", to: "FAILED" });
+  expect(await pass()).toBe(0);
   await opened.advance(insightLimits.bulkLeaseMs + 1);
-  await pass(opened);
+  await pass();
   const now = (await opened.call("GET", `/bulk/${id}`)).body;
   expect(now).toMatchObject({ changed: 1, steps: { jobs: [ids[2]] } });
-  expect(await counted(opened, "attempt::text")).toEqual(point === "bulk.chosen" ? { 1: 3 } : { 1: 2, 2: 1 });
-  expect(await counted(opened, "state::text")).toEqual(
-    point === "bulk.chosen" ? { FAILED: 2, QUEUED: 1 } : { FAILED: 3 },
-  );
+  expect(await counted("attempt::text")).toEqual(point === "bulk.chosen" ? { 1: 3 } : { 1: 2, 2: 1 });
+  expect(await counted("state::text")).toEqual(point === "bulk.chosen" ? { FAILED: 2, QUEUED: 1 } : { FAILED: 3 });
 });
 
 test("a step that waits does not keep a later change from its turn", async () => {
-  const opened = await openApi();
-  await plantFailed(opened, 2, "A");
-  const waiting = await redrive(opened, { filter: { error: "A" }, steps: "1,all" });
-  await reaches(opened, waiting, { steps: { state: "out" } });
-  await plantFailed(opened, 2, "B");
-  const later = await redrive(opened, { filter: { error: "B" } });
-  await reaches(opened, later, { state: "DONE", changed: 2 });
-  expect(await read(opened, waiting)).toMatchObject({ state: "RUNNING", changed: 1 });
+  await plantFailed(2, "A");
+  const waiting = await redrive({ filter: { error: "A" }, steps: "1,all" });
+  await reaches(waiting, { steps: { state: "out" } });
+  await plantFailed(2, "B");
+  const later = await redrive({ filter: { error: "B" } });
+  await reaches(later, { state: "DONE", changed: 2 });
+  expect(await read(waiting)).toMatchObject({ state: "RUNNING", changed: 1 });
 });
 
 test("a pace is kept over all pages, and little is written ahead, so that a stop leaves the rest as it was", async () => {
-  const opened = await openApi();
-  await plantFailed(opened, 10, "A");
-  const begun = await redrive(opened, { filter: { kind: "ping" }, pace: "30s" });
-  await reaches(opened, begun, { changed: 4, state: "RUNNING" });
-  const { lastDueAt, createdAt } = await read(opened, begun);
+  await plantFailed(10, "A");
+  const begun = await redrive({ filter: { kind: "ping" }, pace: "30s" });
+  await reaches(begun, { changed: 4, state: "RUNNING" });
+  const { lastDueAt, createdAt } = await read(begun);
   expect(Date.parse(lastDueAt ?? "") - Date.parse(createdAt)).toBe(90_000);
   const minutes = "(extract(epoch from due_at - belfry.now()) / 60)::text";
   const due = async () =>
-    Object.keys(await counted(opened, `case when state = 'FAILED' then 'FAILED' else ${minutes} end`)).filter(
+    Object.keys(await counted(`case when state = 'FAILED' then 'FAILED' else ${minutes} end`)).filter(
       (each) => each !== "FAILED",
     );
   expect((await due()).map(Number)).toEqual([0, 0.5, 1, 1.5]);
-  expect(await pass(opened)).toBe(0);
+  expect(await pass()).toBe(0);
   await opened.advance(120_000);
-  expect(await pass(opened)).toBeGreaterThan(0);
-  expect(await read(opened, begun)).toMatchObject({ changed: 8 });
-  await plantFailed(opened, 10, "B");
-  const stopped = await redrive(opened, { filter: { error: "B" }, pace: "30s" });
-  await reaches(opened, stopped, { changed: 4 });
+  expect(await pass()).toBeGreaterThan(0);
+  expect(await read(begun)).toMatchObject({ changed: 8 });
+  await plantFailed(10, "B");
+  const stopped = await redrive({ filter: { error: "B" }, pace: "30s" });
+  await reaches(stopped, { changed: 4 });
   expect(await opened.call("POST", `/bulk/${stopped.id}/stop`)).toMatchObject({ body: { state: "STOPPED" } });
   await opened.advance(600_000);
-  await pass(opened);
-  expect((await read(opened, stopped)).changed).toBe(4);
+  await pass();
+  expect((await read(stopped)).changed).toBe(4);
 });

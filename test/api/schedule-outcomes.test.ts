@@ -6,24 +6,25 @@ import { openApi } from "./harness.ts";
 import type { OccurrenceCountsReply } from "../../src/insight/occurrence-counts.ts";
 import { past } from "../console/past.ts";
 import { plantJobs } from "../support/plant-jobs.ts";
+import { eachTest } from "../support/each-test.ts";
 
 type Quarter = OccurrenceCountsReply["quarters"][number];
-type Opened = Awaited<ReturnType<typeof openApi>>;
-async function outcomes(opened: Opened, query = ""): Promise<ScheduleOutcomeListReply> {
+const opened = eachTest(() => openApi());
+const { call } = opened;
+async function outcomes(query = ""): Promise<ScheduleOutcomeListReply> {
   const { status, body } = await opened.call("GET", `/schedule-outcomes${query}`);
   expect({ status, body }).toMatchObject({ status: 200 });
   return body as unknown as ScheduleOutcomeListReply;
 }
 
-async function scheduleNamed({ call }: Opened, id: string): Promise<void> {
+async function scheduleNamed(id: string): Promise<void> {
   const { status } = await call("POST", "/schedules", { id, kind: "ping", cron: "0 3 * * *", timezone: "Asia/Seoul" });
   expect(status).toBe(201);
 }
 
 test("a schedule whose jobs fire and fail is failing, since the first failure after the last success", async () => {
-  const opened = await openApi();
   await past(opened.pool, "ping-often", ["SUCCESS", "FAILED", "FAILED", "QUEUED"]);
-  const { schedules } = await outcomes(opened);
+  const { schedules } = await outcomes();
   expect(schedules[0]).toMatchObject({
     id: "ping-often",
     failingSince: "2026-11-21T07:40:00.000Z",
@@ -38,25 +39,23 @@ test("a schedule whose jobs fire and fail is failing, since the first failure af
       { outcome: "FIRED", result: "succeeded", error: null },
     ],
   });
-  expect(await outcomes(opened, "?state=failing")).toMatchObject({ total: 1, schedules: [{ id: "ping-often" }] });
+  expect(await outcomes("?state=failing")).toMatchObject({ total: 1, schedules: [{ id: "ping-often" }] });
 });
 
 test("the next time is the one that fires, not when the scheduler looks again", async () => {
-  const opened = await openApi();
-  await scheduleNamed(opened, "nightly");
-  const { schedules } = await outcomes(opened, "?text=NIGHT");
+  await scheduleNamed("nightly");
+  const { schedules } = await outcomes("?text=NIGHT");
   expect(schedules.map(({ id, nextAt }) => [id, nextAt])).toEqual([["nightly", "2026-11-21T18:00:00.000Z"]]);
 });
 
 test("the run that a job started speaks for it: its starter succeeded, a task of it failed", async () => {
-  const opened = await openApi();
   const [starter] = await past(opened.pool, "ping-often", ["SUCCESS"]);
   await opened.pool.query(
     `insert into belfry.run (kind, key, version, state, sealed, starter_id, total, done, ok, failed, created_at, finished_at)
      values ('ping', 'k', 1, 'FAILED', true, $1, 3, 3, 2, 1, belfry.now(), belfry.now() + interval '5 seconds')`,
     [starter],
   );
-  const { schedules, total } = await outcomes(opened, "?state=failing");
+  const { schedules, total } = await outcomes("?state=failing");
   expect({ total, ids: schedules.map(({ id }) => id) }).toEqual({ total: 1, ids: ["ping-often"] });
   const { body } = await opened.call("GET", "/schedules/ping-often/occurrences");
   expect(body).toMatchObject({
@@ -76,27 +75,25 @@ test("the run that a job started speaks for it: its starter succeeded, a task of
 });
 
 test("failures that reach back further than the page shows have their beginning; further than is looked, a bound", async () => {
-  const opened = await openApi();
   await past(opened.pool, "ping-often", ["SUCCESS", ...Array.from({ length: 32 }, () => "FAILED" as const)]);
-  expect((await outcomes(opened)).schedules[0]).toMatchObject({
+  expect((await outcomes()).schedules[0]).toMatchObject({
     failingSince: "2026-11-21T02:50:00.000Z",
     failingSinceIsMore: false,
     lastSuccessAt: "2026-11-21T02:40:02.000Z",
   });
   await opened.pool.query("delete from belfry.occurrence where local_time = 't0'");
-  expect((await outcomes(opened)).schedules[0]).toMatchObject({ lastSuccessAt: null, failingSinceIsMore: false });
+  expect((await outcomes()).schedules[0]).toMatchObject({ lastSuccessAt: null, failingSinceIsMore: false });
   await opened.advance(60_000);
   await past(opened.pool, "ping-often", ["SUCCESS"]);
-  expect(await outcomes(opened, "?state=failing")).toMatchObject({ total: 0 });
+  expect(await outcomes("?state=failing")).toMatchObject({ total: 0 });
 });
 
 test("filters and sorts are of the server, page after page", async () => {
-  const opened = await openApi();
-  for (const id of ["a", "b", "c"]) await scheduleNamed(opened, id);
+  for (const id of ["a", "b", "c"]) await scheduleNamed(id);
   await past(opened.pool, "b", ["FAILED"]);
   await opened.call("POST", "/schedules/c/pause");
   const idsOf = async (query: string): Promise<readonly string[]> =>
-    (await outcomes(opened, query)).schedules.map(({ id }) => id);
+    (await outcomes(query)).schedules.map(({ id }) => id);
   expect(await idsOf("?sort=failing")).toEqual(["b", "a", "c", "ping-often"]);
   expect(await idsOf("?state=paused")).toEqual(["c"]);
   expect(await idsOf("?zone=Asia/Seoul&limit=2")).toEqual(["a", "b"]);
@@ -107,8 +104,7 @@ test("filters and sorts are of the server, page after page", async () => {
 });
 
 test("what comes up is listed over all schedules, with what is paused and what has not ended", async () => {
-  const opened = await openApi();
-  await scheduleNamed(opened, "nightly");
+  await scheduleNamed("nightly");
   await past(opened.pool, "ping-often", ["QUEUED"]);
   const at = async (query: string): Promise<readonly (readonly [string, string, boolean, boolean])[]> => {
     const { body } = await opened.call("GET", `/upcoming?${query}`);
@@ -142,31 +138,28 @@ test("what comes up is listed over all schedules, with what is paused and what h
 });
 
 test("only the newest failures are looked at for schedules that fail, and the answer says when there are more", async () => {
-  const opened = await openApi();
   await past(opened.pool, "ping-often", ["FAILED"]);
   const fail = (jobs: number) => plantJobs(opened.pool, "FAILED", jobs);
   await fail(insightLimits.suspectsMax - 2);
-  expect(await outcomes(opened, "?state=failing")).toMatchObject({ total: 1, isMore: false });
+  expect(await outcomes("?state=failing")).toMatchObject({ total: 1, isMore: false });
   await fail(1);
-  expect(await outcomes(opened, "?state=failing")).toMatchObject({ total: 1, isMore: true });
+  expect(await outcomes("?state=failing")).toMatchObject({ total: 1, isMore: true });
   await fail(1);
-  expect(await outcomes(opened, "?state=failing")).toMatchObject({ total: 0, isMore: true });
-  expect(await outcomes(opened)).toMatchObject({ isMore: false });
+  expect(await outcomes("?state=failing")).toMatchObject({ total: 0, isMore: true });
+  expect(await outcomes()).toMatchObject({ isMore: false });
   const { body } = await opened.call("GET", "/summary?minutes=1");
   expect(body).toMatchObject({ schedules: { failing: { total: 0, isMore: true }, late: { total: 0, isMore: false } } });
 });
 
 test("those that fail can be listed by lateness, and only those that were later than asked", async () => {
-  const opened = await openApi();
   await past(opened.pool, "ping-often", ["FAILED"]);
   await opened.pool.query("update belfry.occurrence set lateness_ms = 500");
-  expect(await outcomes(opened, "?state=failing&sort=lateness")).toMatchObject({ total: 1 });
-  expect(await outcomes(opened, "?state=failing&lateOver=100ms")).toMatchObject({ total: 1 });
-  expect(await outcomes(opened, "?state=failing&lateOver=1s")).toMatchObject({ total: 0 });
+  expect(await outcomes("?state=failing&sort=lateness")).toMatchObject({ total: 1 });
+  expect(await outcomes("?state=failing&lateOver=100ms")).toMatchObject({ total: 1 });
+  expect(await outcomes("?state=failing&lateOver=1s")).toMatchObject({ total: 0 });
 });
 
 test("by lateness, of many schedules only those that were latest of late are judged, and the answer says so", async () => {
-  const opened = await openApi();
   await past(opened.pool, "ping-often", ["SUCCESS"]);
   await opened.pool.query("update belfry.occurrence set lateness_ms = 90000");
   await opened.pool.query(
@@ -176,13 +169,13 @@ test("by lateness, of many schedules only those that were latest of late are jud
     [insightLimits.latestJudgedMax],
   );
   const latest = async (query: string) => {
-    const { schedules, total, isMore } = await outcomes(opened, `?${query}&limit=1`);
+    const { schedules, total, isMore } = await outcomes(`?${query}&limit=1`);
     return { first: schedules[0]?.id, total, isMore };
   };
   const { latestJudgedMax: judged, latestLooksMax: looks } = insightLimits;
   const found = { first: "ping-often", total: 1 };
   expect(await latest("sort=lateness")).toEqual({ ...found, total: judged, isMore: false });
-  await scheduleNamed(opened, "one-more");
+  await scheduleNamed("one-more");
   expect(await latest("sort=lateness")).toEqual({ ...found, total: judged + 1, isMore: true });
   expect(await latest("lateOver=1m")).toEqual({ ...found, isMore: true });
   await opened.pool.query(
@@ -196,7 +189,6 @@ test("by lateness, of many schedules only those that were latest of late are jud
 });
 
 test("a schedule whose last time is written already comes up until that time, and one that has ended does not", async () => {
-  const opened = await openApi();
   const shown = async (): Promise<readonly string[]> => {
     const { body } = await opened.call("GET", "/upcoming?hours=1");
     return (body as unknown as UpcomingReply).times.map(({ schedule }) => schedule);
@@ -215,9 +207,8 @@ test("a schedule whose last time is written already comes up until that time, an
 });
 
 test("one schedule comes with its times when they are asked for, and many without", async () => {
-  const opened = await openApi();
   await past(opened.pool, "ping-often", ["SUCCESS", "FAILED"]);
-  const { schedules } = await outcomes(opened, "?id=ping-often&include=times");
+  const { schedules } = await outcomes("?id=ping-often&include=times");
   const { body: listed } = await opened.call("GET", "/schedules/ping-often/occurrences");
   const { body: next } = await opened.call("GET", "/schedules/ping-often/next?count=5");
   const { occurrences } = listed as unknown as { occurrences: readonly object[] };
@@ -227,8 +218,8 @@ test("one schedule comes with its times when they are asked for, and many withou
     occurrences,
     next: (next as unknown as { times: object }).times,
   });
-  expect((await outcomes(opened, "?id=ping-often")).schedules[0]).not.toHaveProperty("times");
-  for (const one of (await outcomes(opened, "?include=times")).schedules) expect(one).not.toHaveProperty("times");
+  expect((await outcomes("?id=ping-often")).schedules[0]).not.toHaveProperty("times");
+  for (const one of (await outcomes("?include=times")).schedules) expect(one).not.toHaveProperty("times");
 });
 
 test("times are counted by quarter of an hour, with what started nothing and what came late", async () => {

@@ -6,9 +6,11 @@ import type { Endpoint } from "../../src/api/endpoint.ts";
 import { boundsOf } from "../../src/api/scope.ts";
 import { registry } from "../../src/define/definition.ts";
 import { answers, apiOf, apps, bounded, everybody, leaks, neutral, planted, requests } from "./scope-world.ts";
+import { eachTest } from "../support/each-test.ts";
+
+const opened = eachTest(() => planted());
 
 test("every operation of the document keeps a caller with a scope to its part: what is another's is refused, and lists leave it out", async () => {
-  const opened = await planted();
   expect(opened.documentation.operations.map(({ name }) => name).toSorted()).toEqual(Object.keys(requests).toSorted());
   expect(await leaks(opened, (request) => opened.api.fetch(request))).toEqual([]);
   const own = await answers(opened, "own", (request) => opened.api.fetch(request));
@@ -22,7 +24,6 @@ test("every operation of the document keeps a caller with a scope to its part: w
 });
 
 test("an operation that forgets its scope is found, whichever it is", async () => {
-  const opened = await planted();
   const forgetful = apiOf(opened, bounded, (each) => ({
     ...each,
     scope: "nothing",
@@ -39,7 +40,6 @@ test("an operation that forgets its scope is found, whichever it is", async () =
 });
 
 test("a live stream shows a caller with a scope its jobs alone, in the snapshot and in what follows", async () => {
-  const opened = await planted();
   const { cursor } = JSON.parse(
     (
       await answers(
@@ -90,7 +90,7 @@ test("a role that only reads has its scope too", async () => {
 });
 
 test("another's job or run is answered as one that does not exist, on every route that names one", async () => {
-  const { call, ids, options } = await planted();
+  const { call, ids, options } = opened;
   const routes = endpointsOf(options).filter(({ path }) => /^\/(jobs|runs)\/:id/.test(path));
   expect(routes.length).toBeGreaterThanOrEqual(12);
   for (const { method, path } of routes) {
@@ -106,7 +106,7 @@ test("another's job or run is answered as one that does not exist, on every rout
 });
 
 test("a name that is not known brings no names of others to mind", async () => {
-  const { call } = await planted();
+  const { call } = opened;
   expect(await call("GET", "/schedules/own-mad/occurrences")).toMatchObject({ body: { near: ["own-made"] } });
   const { body } = await call("GET", "/schedules/other-mad/occurrences");
   expect(body).toMatchObject({ code: "unknown-schedule" });
@@ -114,7 +114,7 @@ test("a name that is not known brings no names of others to mind", async () => {
 });
 
 test("filters for another's kind are refused, and those without a kind find and change only what is within", async () => {
-  const { call, pool, ids } = await planted();
+  const { call, pool, ids } = opened;
   for (const path of [
     "/jobs?kind=other-job",
     "/jobs/counts?kind=other-job",
@@ -146,7 +146,6 @@ test("filters for another's kind are refused, and those without a kind find and 
 });
 
 test("a schedule that was deleted stays with those who might see the kind that it had last", async () => {
-  const opened = await planted();
   const api = apiOf(opened, everybody);
   const headers = { "content-type": "application/json" };
   for (const [name, kind] of [
@@ -163,7 +162,6 @@ test("a schedule that was deleted stays with those who might see the kind that i
 });
 
 test("a bulk action over kinds of which one is outside is read and stopped by those alone who may see all of them", async () => {
-  const opened = await planted();
   const both: Caller = { name: "bob", role: "operate", scope: { apps: ["own-app", "other-app"] } };
   const body = JSON.stringify({ action: "retry", filter: { key: "none" } });
   const headers = { "content-type": "application/json" };
@@ -175,7 +173,7 @@ test("a bulk action over kinds of which one is outside is read and stopped by th
 });
 
 test("the routes of an app are within a scope that has all of its kinds", async () => {
-  const { call } = await planted();
+  const { call } = opened;
   expect(await call("GET", "/apps/own-app/x")).toMatchObject({ status: 200 });
   expect(await call("GET", "/apps/other-app/x")).toMatchObject({ status: 403, body: { code: "outside-scope" } });
 });
@@ -195,7 +193,6 @@ test("the overview of a caller with a scope counts what is within, and the whole
 });
 
 test("what holds a job is named to a caller with a scope only where it lies within", async () => {
-  const opened = await planted();
   const { pool, store, ids } = opened;
   await store.installSlots([{ key: "lock:shared", size: 1, onRefusal: "hold", reason: "slot" }]);
   const waits = "set hold = 'slot', held_on = 'lock:shared', slot_keys = '{lock:shared}', due_at = belfry.now()";
@@ -213,7 +210,6 @@ test("what holds a job is named to a caller with a scope only where it lies with
 });
 
 test("what held the job of a schedule is named only to a caller that may see it", async () => {
-  const opened = await planted();
   const { pool, ids } = opened;
   const held = "set hold = 'slot', held_on = 'lock:shared', slot_keys = '{lock:shared}', due_at = belfry.now()";
   await pool.query(`update belfry.job ${held} where id = $1`, [ids.own.job]);

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
@@ -8,17 +7,12 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openArchive, archivePlaceProblem } from "../../src/aws/archive/open.ts";
 import { writeBatch } from "../../src/aws/archive/write-batch.ts";
 import type { ArchivedRow, ObjectStore } from "../../src/insight/archive.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
 
 const bucket = "belfry-archive";
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "belfry-archive-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 async function inFolder(): Promise<ObjectStore> {
-  return openArchive({ url: pathToFileURL(folder()).href, region: "us-east-1", endpoint: null });
+  return openArchive({ url: pathToFileURL(emptyFolder()).href, region: "us-east-1", endpoint: null });
 }
 
 async function inS3(url = `s3://${bucket}/prefix`): Promise<ObjectStore> {
@@ -83,7 +77,7 @@ test("a bucket that is not there is an error that names it", async () => {
 });
 
 test("a file that was not written whole has not its name", async () => {
-  const path = folder();
+  const path = emptyFolder();
   const store = await openArchive({ url: pathToFileURL(path).href, region: "us-east-1", endpoint: null });
   await expect(store.write("dev/one", null as unknown as Uint8Array)).rejects.toThrow(/must be of type/);
   expect(readdirSync(join(path, "dev")).filter((name) => !name.endsWith(".part"))).toEqual([]);

@@ -1,11 +1,11 @@
 import { createHash, createHmac } from "node:crypto";
 import { createServer } from "node:net";
-import { once } from "node:events";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { SQSClient, SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { SqsClient, type SqsClientOptions } from "../../src/aws/sqs-client.ts";
 import { type Answer, type Call, type Reply, serve } from "../support/replies.ts";
+import { listening } from "../support/listening.ts";
 
 const keys = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret", sessionToken: "token" };
 const region = "eu-west-1";
@@ -130,10 +130,8 @@ test("a long poll has its wait on top", async () => {
 test("an address that takes no connection is given up by time", async () => {
   vi.spyOn(Math, "random").mockReturnValue(0);
   // It accepts TCP but never answers the TLS greeting, as a wrong port does.
-  const silent = createServer(() => {}).listen(0, "127.0.0.1");
-  await once(silent, "listening");
-  onTestFinished(() => void silent.close());
-  const { port } = silent.address() as { port: number };
+  const silent = createServer(() => {});
+  const port = await listening(silent);
   const connections: unknown[] = [];
   silent.on("connection", (socket) => {
     connections.push(socket);

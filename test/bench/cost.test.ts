@@ -4,7 +4,7 @@ import { demandOf } from "../../scripts/costs/demand.ts";
 import { openWorld } from "../../bench/cost/world.ts";
 import { app, works } from "../../bench/cost/works.ts";
 import type { Database } from "../../bench/ground.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 test("the model asks of a stage what its jobs use at their peak, and keeps them for 30 days", () => {
   const found = demandOf({ postgresUs: 100, walBytes: 1_000, keyedWalBytes: 6_000, keptBytes: 500 }, 86_400_000);
@@ -21,8 +21,7 @@ test("the model asks of a stage what its jobs use at their peak, and keeps them 
 });
 
 async function openDatabase(): Promise<Database> {
-  const fresh = await freshDatabase({ own: true });
-  onTestFinished(() => fresh.close());
+  const fresh = await testDatabase({ own: true });
   const { url, pool } = fresh;
   const store = () => Promise.reject(new Error("the world opens its own store"));
   return { url, pool, store: store as never, cpuUs: async () => 0, close: async () => {} };

@@ -1,10 +1,10 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type ContenderName } from "../../bench/peers/contender.ts";
 import { type Round, type Rounds, verdicts } from "../../bench/peers/judge.ts";
 import { type Corner, stretch, type Stretch } from "../../bench/peers/ring.ts";
 import { start, type Started } from "../../bench/peers/start.ts";
 import { tablesOf } from "../../bench/peers/tables.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 
 const of = (perSecond: number, postgresUs = 10): Stretch => ({ perSecond, postgresUs, nodeUs: 5, walBytes: 100 });
 
@@ -86,8 +86,7 @@ describe("a contender that loses a job is reported by name", () => {
 });
 
 test("Belfry's own contender works off what it is given, in a process of its own", async () => {
-  const database = await freshDatabase({ own: true });
-  onTestFinished(() => database.close());
+  const database = await testDatabase({ own: true });
   const process = await start({ name: "belfry", url: database.url, peers: "", sqs: null });
   const corner: Corner = { name: "belfry", process, pool: database.pool, tables: tablesOf.belfry, mark: 0 };
   const bulk = { first: 0, count: 120, perCall: 50 };

@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { receiver } from "../publish/sink.ts";
 import { belfry, serveApi, shapeOf, signIn } from "./harness.ts";
 import { stackWithApi } from "./stack-with-api.ts";
+import { listening } from "../support/listening.ts";
 
 const env = { AWS_REGION: "eu-west-1" };
 
@@ -49,11 +49,8 @@ test("console signs what it passes on, shows its address, and ends with 130 on C
 test("console hands a redirect on: its signature holds for one address only", async () => {
   const stage = createServer((request, response) =>
     request.url === "/" ? response.writeHead(302, { location: "/console/" }).end() : response.end("{}"),
-  ).listen(0, "127.0.0.1");
-  await once(stage, "listening");
-  onTestFinished(() => stage.closeAllConnections());
-  const { port } = stage.address() as AddressInfo;
-  const { shown } = await opened(["--url", `http://127.0.0.1:${port}`]);
+  );
+  const { shown } = await opened(["--url", `http://127.0.0.1:${await listening(stage)}`]);
   const answer = await fetch(shown.url, { redirect: "manual", ...session(shown) });
   expect([answer.status, answer.headers.get("location")]).toEqual([302, "/console/"]);
 });

@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { blankDatabase } from "../support/database.ts";
-import { belfry, emptyFolder } from "./harness.ts";
+import { belfry } from "./harness.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
 
 async function database(): Promise<string> {
   const { url, close } = await blankDatabase();

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { account, type Answers, recorders, settings, zonesOffering } from "./account.ts";
 import { belfry, signIn } from "./harness.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
 
 async function look(stage: string, over: Partial<Answers> = {}) {
   signIn();
@@ -93,8 +93,7 @@ test("an account that was allowed more has room, and a stack that is there needs
 });
 
 test("a secret that a lane names and that was never written is found before its worker fails to start", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "belfry-doctor-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = emptyFolder();
   const own = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
   writeFileSync(
     join(folder, "jobs.mjs"),

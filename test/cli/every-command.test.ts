@@ -2,7 +2,8 @@ import { schedulerLock } from "../../src/schedule/pass.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { exits, exitsText } from "../../src/cli/exit.ts";
 import { blankDatabase } from "../support/database.ts";
-import { belfry, emptyFolder, originOf, serveApi, shapeOf } from "./harness.ts";
+import { belfry, originOf, serveApi, shapeOf } from "./harness.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
 import { given, leaves, planted } from "./planted.ts";
 
 /** They look at this machine, make something on it, or go on until they are stopped. */

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -9,10 +9,12 @@ import { type ExitCode, exits } from "../../src/cli/exit.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import type { Settlement } from "../../src/machine/store.ts";
 import { receiver } from "../publish/sink.ts";
-import { belfry, emptyFolder, serveApi, signIn } from "./harness.ts";
+import { belfry, serveApi, signIn } from "./harness.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
 import { foreignQueues } from "./foreign-queues.ts";
 import { given, planted } from "./planted.ts";
 import { bareEnvironment } from "../support/bare-environment.ts";
+import { listening } from "../support/listening.ts";
 
 /** Where no server listens. */
 const nowhere = "http://127.0.0.1:9";
@@ -69,12 +71,8 @@ async function interruptedDev(): Promise<number | null> {
 }
 
 /** Takes connections and says nothing. */
-async function silentDatabase(onConnection: (socket: Socket) => void): Promise<string> {
-  const server = createServer(onConnection).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  return `postgresql://belfry@127.0.0.1:${(server.address() as AddressInfo).port}/belfry`;
-}
+const silentDatabase = async (onConnection: (socket: Socket) => void): Promise<string> =>
+  `postgresql://belfry@127.0.0.1:${await listening(createServer(onConnection))}/belfry`;
 
 test("1: no server answers, or the machine does not let it", async () => {
   signIn();

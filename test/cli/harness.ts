@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { serve } from "@hono/node-server";
 import type { AddressInfo } from "node:net";
@@ -103,12 +100,6 @@ export async function serveApi(options: Parameters<typeof openApi>[1] = {}, apps
 
 const plainBody = ({ headers, body }: Response): ReadableStream | null =>
   headers.get("content-encoding") === "gzip" ? (body?.pipeThrough(new DecompressionStream("gzip")) ?? null) : body;
-
-export function emptyFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "belfry-cli-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** The names and kinds of all members: what a script may rely on. */
 export function shapeOf(value: unknown): unknown {

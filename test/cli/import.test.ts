@@ -5,7 +5,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { AppDefinition } from "../../src/define/definition.ts";
 import { freshDatabase } from "../support/database.ts";
 import { foreignQueues } from "./foreign-queues.ts";
-import { belfry, emptyFolder, serveApi } from "./harness.ts";
+import { belfry, serveApi } from "./harness.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
 
 const core = new URL("../../src/compose/index.ts", import.meta.url).href;
 

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { scaffold } from "../../src/scaffold/scaffold.ts";
-import { belfry, emptyFolder } from "./harness.ts";
+import { belfry } from "./harness.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
 
 const main = fileURLToPath(new URL("../../bin/belfry.mjs", import.meta.url));
 const packages = fileURLToPath(new URL("../../node_modules", import.meta.url));

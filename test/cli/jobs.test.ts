@@ -9,8 +9,13 @@ import type { Store } from "../../src/machine/store.ts";
 import { claimOne, settleOne } from "../contract/store/fixture.ts";
 import { aRun } from "../contract/store/run-fixture.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
-import { belfry as bare, emptyFolder, serveApi } from "./harness.ts";
+import { belfry as bare, serveApi } from "./harness.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
 import { plantJobs } from "../support/plant-jobs.ts";
+import { eachTest } from "../support/each-test.ts";
+
+const opened = eachTest(() => serveApi());
+const { belfry } = opened;
 
 const broken = {
   to: "FAILED",
@@ -22,7 +27,6 @@ const broken = {
 const fail = async (store: Store, id: string) => settleOne(store, await claimOne(store, id as JobId), broken);
 
 test("enqueue writes a job, and with the same key says that it exists", async () => {
-  const { belfry } = await serveApi();
   const first = await belfry("jobs", "enqueue", "greet", '{"name":"Ada"}', "--key", "a", "--json");
   expect(first).toMatchObject({ code: 0, json: { created: true, kind: "greet", state: "QUEUED" } });
   const again = await belfry("jobs", "enqueue", "greet", '{"name":"Ada"}', "--key", "a", "--json");
@@ -31,7 +35,6 @@ test("enqueue writes a job, and with the same key says that it exists", async ()
 });
 
 test("each kind of refusal has its own exit code and a message on stderr", async () => {
-  const { belfry } = await serveApi();
   const { json: job } = await belfry("jobs", "enqueue", "greet", '{"name":"Ada"}', "--key", "a", "--json");
   const conflict = await belfry("jobs", "enqueue", "greet", '{"name":"Bob"}', "--key", "a");
   expect(conflict).toMatchObject({ code: 5, out: "" });
@@ -45,7 +48,6 @@ test("each kind of refusal has its own exit code and a message on stderr", async
 });
 
 test("with --json an error is an object on stdout too", async () => {
-  const { belfry } = await serveApi();
   const { code, json } = await belfry("jobs", "show", "999", "--json");
   expect(code).toBe(3);
   expect(json).toEqual({ error: { code: "unknown-job", message: "there is no job 999", details: [], exitCode: 3 } });
@@ -65,7 +67,6 @@ test.each([
 });
 
 test("the list is tab-separated on a pipe and empty when nothing matches", async () => {
-  const { belfry } = await serveApi();
   await belfry("jobs", "enqueue", "ping", "--key", "p");
   const { out } = await belfry("jobs", "list", "--kind", "ping");
   expect(out.split("\n")).toEqual([
@@ -77,7 +78,6 @@ test("the list is tab-separated on a pipe and empty when nothing matches", async
 });
 
 test("a long list says how to go on, on stderr", async () => {
-  const { belfry } = await serveApi();
   for (const key of ["a", "b", "c"]) await belfry("jobs", "enqueue", "ping", "--key", key);
   const { json, err } = await belfry("jobs", "list", "--limit", "2", "--json");
   expect(json.jobs).toHaveLength(2);
@@ -87,7 +87,7 @@ test("a long list says how to go on, on stderr", async () => {
 });
 
 test("--check and --wait find a failed job with exit code 7", async () => {
-  const { belfry, store } = await serveApi();
+  const { store } = opened;
   const { json: job } = await belfry("jobs", "enqueue", "ping", "--json");
   expect((await belfry("jobs", "list", "--check")).code).toBe(0);
   await fail(store, job.id);
@@ -98,7 +98,7 @@ test("--check and --wait find a failed job with exit code 7", async () => {
 });
 
 test("stored text cannot steer the terminal", async () => {
-  const { belfry, store, url } = await serveApi();
+  const { store, url } = opened;
   const { json: job } = await belfry("jobs", "enqueue", "ping", "--json");
   await fail(store, job.id);
   for (const isTerminal of [true, false]) {
@@ -109,7 +109,7 @@ test("stored text cannot steer the terminal", async () => {
 });
 
 test("retry and cancel go on after one that cannot be steered, and report each", async () => {
-  const { belfry, store } = await serveApi();
+  const { store } = opened;
   const { json: failed } = await belfry("jobs", "enqueue", "ping", "--json");
   await fail(store, failed.id);
   const { code, json } = await belfry("jobs", "retry", "999", failed.id, "--json");
@@ -125,7 +125,6 @@ test("retry and cancel go on after one that cannot be steered, and report each",
 });
 
 test("schedules are listed with their next time", async () => {
-  const { belfry } = await serveApi();
   const { json } = await belfry("schedules", "list", "--json");
   expect(json.schedules).toMatchObject([{ id: "ping-often", kind: "ping" }]);
   expect((await belfry("schedules", "list")).out).toContain(
@@ -163,7 +162,7 @@ test("a system whose API is replaced after a save is waited for, as long as it l
 });
 
 test("the CSV keeps what a spreadsheet would run, quote or break inside its cell", async () => {
-  const { belfry, call } = await serveApi();
+  const { call } = opened;
   for (const key of ["=1+1", 'a"b,c', "two\r\nlines", "plain"]) await call("POST", "/jobs", { kind: "ping", key });
   const { code, out } = await belfry("jobs", "list", "--csv", "--sort", "oldest", "--columns", "id,key,error");
   expect(code).toBe(0);
@@ -177,7 +176,7 @@ test("the CSV keeps what a spreadsheet would run, quote or break inside its cell
 });
 
 test("the retry of a large run, and of a job that takes much of its run along, is followed to its end", async () => {
-  const { belfry, store, pool } = await serveApi();
+  const { store, pool } = opened;
   const { runId } = await store.startRun(aRun({ kind: "ping", tasks: [] }));
   const [first = ""] = await plantJobs(pool, "FAILED", 1_100, { run_id: runId, end_counted: "true" });
   await pool.query("update belfry.run set total = 2200, done = 2200, failed = 1100, skipped = 1100 where id = $1", [

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { searchFields } from "../../src/api/routes/jobs.ts";
 import { belfry, serveApi } from "./harness.ts";
+import { eachTest } from "../support/each-test.ts";
+
+const { call, belfry: run } = eachTest(() => serveApi());
 
 async function planted(count: number, delay = "1h") {
   const opened = await serveApi();
@@ -9,7 +12,6 @@ async function planted(count: number, delay = "1h") {
 }
 
 test("--all follows every page, in a table and in JSON, and says of no further one", async () => {
-  const { call, belfry: run } = await serveApi();
   await Promise.all(Array.from({ length: 501 }, () => call("POST", "/jobs", { kind: "ping", delay: "1h" })));
   const all = await run("jobs", "list", "--all", "--json");
   expect(all.json.jobs).toHaveLength(501);
@@ -18,7 +20,6 @@ test("--all follows every page, in a table and in JSON, and says of no further o
 });
 
 test("jobs list and a redrive take every field of the search", async () => {
-  const { belfry: run } = await serveApi();
   const fields = Object.keys(searchFields);
   const optionOf = (field: string): string =>
     `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} <`;
@@ -32,7 +33,6 @@ test("jobs list and a redrive take every field of the search", async () => {
 });
 
 test("--payload compares members of the payload, and names what is none", async () => {
-  const { call, belfry: run } = await serveApi();
   for (const name of ["Ada", "Bo"]) await call("POST", "/jobs", { kind: "greet", payload: { name }, delay: "1h" });
   const found = await run("jobs", "list", "--payload", "name=Ada", "--json");
   expect(found.json.jobs).toMatchObject([{ payload: { name: "Ada" } }]);
@@ -45,7 +45,6 @@ test("--payload compares members of the payload, and names what is none", async 
 });
 
 test("--since keeps what was due no longer ago, and names a duration that it cannot read", async () => {
-  const { call, belfry: run } = await serveApi();
   const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
   for (const [key, dueAt] of [
     ["old", ago(7_200_000)],
@@ -62,7 +61,6 @@ test("--since keeps what was due no longer ago, and names a duration that it can
 });
 
 test("--tz writes times by the clock of a zone, and names one that does not exist", async () => {
-  const { call, belfry: run } = await serveApi();
   await call("POST", "/jobs", { kind: "ping", key: "k", dueAt: "2026-11-22T23:30:00Z" });
   const seoul = await run("jobs", "list", "--columns", "key,due", "--tz", "Asia/Seoul");
   expect(seoul.out).toContain("2026-11-23 08:30");
@@ -98,7 +96,6 @@ test("--watch lists again until it is interrupted, and clears a terminal alone",
 test.each(["bash", "zsh", "fish"])(
   "the script for %s asks the command line itself, with the word that is begun",
   async (shell) => {
-    const { belfry: run } = await serveApi();
     const { code, out } = await run("completion", shell);
     expect(code).toBe(0);
     expect(out).toContain("__complete");

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect, createServer as createTcpServer } from "node:net";
 import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { isOtherUser, peerUser, type Forwarded, startProxy } from "../../src/cli/signed-proxy.ts";
+import { listening } from "../support/listening.ts";
 
 type Options = Parameters<typeof startProxy>[1];
 
@@ -174,10 +174,7 @@ test("whose program is at the other end of a connection is read from the system,
       },
     );
   });
-  server.listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await fetch(`http://127.0.0.1:${await listening(server)}`);
   const own = process.getuid?.() ?? null;
   // Only Linux says it. Root is no other user.
   expect(seen).toEqual([process.platform === "linux" ? [own, false, own !== 0] : [null, false, false]]);
@@ -190,10 +187,7 @@ test("an end that its program has closed is of no user, though the system names 
     const look = async () => ended.resolve([await peerUser(socket), await isOtherUser(socket)]);
     socket.on("data", () => {}).once("end", () => void look().catch(ended.reject));
   });
-  server.listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const client = connect(await listening(server), "127.0.0.1");
   await once(client, "connect");
   client.destroySoon();
   await once(client, "close");

@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { stageNames } from "../support/own-project.ts";
-import { belfry, emptyFolder, serveApi } from "./harness.ts";
+import { belfry, serveApi } from "./harness.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
 
 function folderWithSystem(system: object): string {
   const folder = emptyFolder();

@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { eachTest } from "../support/each-test.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import type { TaskLaunch, Launcher } from "../../src/machine/launcher.ts";
 
@@ -35,10 +36,7 @@ export interface LauncherGaps {
 /** What every launcher must do. `open` gives one with nothing running. */
 export function launcherContract(what: string, open: () => Promise<OpenLauncher>, gaps: LauncherGaps = {}): void {
   describe(`the launcher on ${what}`, () => {
-    let opened: OpenLauncher;
-    beforeEach(async () => {
-      opened = await open();
-    });
+    const opened = eachTest(open);
     const accepted = async (launch: TaskLaunch): Promise<string> => {
       const launched = await opened.launcher.launch(launch);
       if (launched.is !== "accepted") throw new Error(launched.reason);

@@ -1,70 +1,58 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { LockStore } from "../../src/machine/ports.ts";
-import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
+import { eachTest } from "../support/each-test.ts";
 
 const ada = { owner: "ada", rvn: "a1", leaseMs: 30_000, overRvn: null };
 const bob = { owner: "bob", rvn: "b1", leaseMs: 20_000, overRvn: null };
 
-type Open = () => Promise<LockStore>;
+let count = 0;
+/** Of the lock of the test that runs. */
+let name = "";
 
 /** What every lock store must do. `open` gives an empty one, or at least one in which no name was used before. */
-export function lockStoreContract(what: string, open: Open): void {
+export function lockStoreContract(what: string, open: () => Promise<LockStore>): void {
   describe(`the lock store ${what}`, () => {
-    taking(open);
-    holding(open);
+    beforeEach(() => {
+      name = `lock ${++count}`;
+    });
+    const store = eachTest(open);
+    taking(store);
+    holding(store);
   });
 }
-
-function fresh(open: Open): { store: LockStore; name: string } {
-  const current = { store: createMemoryLockStore() as LockStore, name: "" };
-  beforeEach(async () => {
-    current.store = await open();
-    current.name = `lock ${++count}`;
-  });
-  return current;
-}
-let count = 0;
 
 /** By ada, at her first take. */
 const held = { owner: "ada", rvn: "a1", fence: 1, leaseMs: 30_000, silentMs: 0, seenAt: null };
 
-function taking(open: Open): void {
-  const current = fresh(open);
-
+function taking(store: LockStore): void {
   it("knows nothing of a lock that was never taken", async () => {
-    const { store, name } = current;
     expect(await store.read(name)).toBeNull();
   });
 
   it("gives a free lock to the first who asks, with fence 1", async () => {
-    const { store, name } = current;
     expect(await store.take(name, ada)).toBe(1);
     expect(await store.read(name)).toEqual(held);
   });
 
   it("refuses a held lock to a second who asks, and changes nothing", async () => {
-    const { store, name } = current;
     await store.take(name, ada);
     expect(await store.take(name, bob)).toBeNull();
     expect(await store.read(name)).toEqual(held);
   });
 
   it("gives a held lock to one who watched it stand still, with a larger fence", async () => {
-    const { store, name } = current;
     await store.take(name, ada);
     expect(await store.take(name, { ...bob, overRvn: "a1" })).toBe(2);
     expect(await store.read(name)).toMatchObject({ owner: "bob", rvn: "b1", fence: 2 });
   });
 
   it("refuses a take-over when the holder has moved since", async () => {
-    const { store, name } = current;
     await store.take(name, ada);
     await store.renew(name, "ada", 1, "a2");
     expect(await store.take(name, { ...bob, overRvn: "a1" })).toBeNull();
   });
 
   it("lets exactly one of many who ask at once have the lock", async () => {
-    const { store, name } = current;
     const owners = Array.from({ length: 12 }, (_, index) => `owner ${index}`);
     const fences = await Promise.all(owners.map((owner) => store.take(name, { ...ada, owner, rvn: owner })));
     expect(fences.filter((fence) => fence !== null)).toEqual([1]);
@@ -72,11 +60,8 @@ function taking(open: Open): void {
   });
 }
 
-function holding(open: Open): void {
-  const current = fresh(open);
-
+function holding(store: LockStore): void {
   it("accepts a heartbeat of the holder whatever the last one was", async () => {
-    const { store, name } = current;
     await store.take(name, ada);
     expect(await store.renew(name, "ada", 1, "a2")).toBe(true);
     expect(await store.renew(name, "ada", 1, "a2")).toBe(true);
@@ -85,7 +70,6 @@ function holding(open: Open): void {
   });
 
   it("refuses a heartbeat of one who lost the lock, also under the same name", async () => {
-    const { store, name } = current;
     await store.take(name, ada);
     await store.take(name, { ...bob, overRvn: "a1" });
     expect(await store.renew(name, "ada", 1, "a2")).toBe(false);
@@ -94,7 +78,6 @@ function holding(open: Open): void {
   });
 
   it("keeps the fence of a released lock, and grows it for the next holder", async () => {
-    const { store, name } = current;
     await store.take(name, ada);
     expect(await store.release(name, "ada", 1)).toBe(true);
     expect(await store.read(name)).toMatchObject({ owner: null, fence: 1 });
@@ -102,7 +85,6 @@ function holding(open: Open): void {
   });
 
   it("says yes to a release that was done before, and no to one that lost the lock", async () => {
-    const { store, name } = current;
     await store.take(name, ada);
     await store.release(name, "ada", 1);
     expect(await store.release(name, "ada", 1)).toBe(true);
@@ -112,7 +94,6 @@ function holding(open: Open): void {
   });
 
   it("raises the fence of the holder, never lowers it, and not for others", async () => {
-    const { store, name } = current;
     await store.take(name, ada);
     expect(await store.raise(name, "bob", 9)).toBe(false);
     expect(await store.raise(name, "ada", 9)).toBe(true);
@@ -123,7 +104,6 @@ function holding(open: Open): void {
   });
 
   it("keeps how long a holder was seen silent, and when, until its next heartbeat", async () => {
-    const { store, name } = current;
     const seen = async () => {
       const item = await store.read(name);
       return [item?.silentMs, item?.seenAt];
@@ -145,13 +125,11 @@ function holding(open: Open): void {
   });
 
   it("knows no silence of a lock that was never taken", async () => {
-    const { store, name } = current;
     await store.observe(name, { rvn: "a1", silentMs: 4_000, seenAt: null });
     expect(await store.read(name)).toBeNull();
   });
 
   it("keeps locks of different names apart", async () => {
-    const { store, name } = current;
     await store.take(name, ada);
     expect(await store.take(`${name} b`, bob)).toBe(1);
   });

@@ -20,6 +20,7 @@ import {
   withLocks,
 } from "./world.ts";
 
+const hello = defineJob({ id: "hello", run: () => {} });
 const registry = registryFor();
 const leaseMs = lockLimits.lockLeaseMs;
 const thirdMs = leaseMs / contractLimits.heartbeatsPerLease;
@@ -113,7 +114,6 @@ describe("the steps of a pass", () => {
   });
 
   test("a step that fails does not stop the others", async () => {
-    const hello = defineJob({ id: "hello", run: () => {} });
     const faulty = withStore(() => ({ dueSchedules: down, rescue: down, prune: down }));
     const { world: ports, enqueue, registry: known } = await shop([hello], faulty);
     const id = await enqueue(hello, undefined, { delayMs: contractLimits.dispatchWindowMs + 1_000 });
@@ -147,7 +147,6 @@ describe("the steps of a pass", () => {
   });
 
   test("a due row is given more time while its queue has delayed messages, of which its own may be one", async () => {
-    const hello = defineJob({ id: "hello", run: () => {} });
     const depth = () => Promise.resolve({ visible: 0, inFlight: 0, delayed: 1 });
     const ports = withQueue(() => ({ depth }));
     const { enqueue, registry: known } = await shop([hello], ports);
@@ -165,7 +164,6 @@ describe("the steps of a pass", () => {
   });
 
   test("but not for delayed messages that belong to rows that are not due yet", async () => {
-    const hello = defineJob({ id: "hello", run: () => {} });
     const { world: ports, enqueue, registry: known } = await shop([hello]);
     const id = await enqueue(hello, undefined);
     for (let n = 0; n < 3; n += 1) await enqueue(hello, undefined, { delayMs: 4 * 60_000 });
@@ -178,7 +176,6 @@ describe("the steps of a pass", () => {
   });
 
   test("a message that is lost at the turn of two scheduler tasks is found by the second", async () => {
-    const hello = defineJob({ id: "hello", run: () => {} });
     // A worker received the message and died: the queue holds it, and does not show it.
     const depth = () => Promise.resolve({ visible: 0, inFlight: 1, delayed: 0 });
     const ports = withQueue(() => ({ depth }));

@@ -5,6 +5,7 @@ import { requests } from "../../examples/taskflow/requests.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import { bindClient } from "../../src/machine/client.ts";
 import { openApi } from "../api/harness.ts";
+import { eachTest } from "../support/each-test.ts";
 
 async function open() {
   const opened = await openApi([app]);
@@ -17,10 +18,11 @@ async function open() {
   return { ...opened, ask };
 }
 
+const opened = eachTest(open);
+const { ask } = opened;
 const one = { job_key: "report:one", type: "succeed", payload: { report: "one" } };
 
 test("a repeat of a request is answered with the job of the first one", async () => {
-  const { ask } = await open();
   const first = await ask("POST", "", one);
   expect(first).toMatchObject({ status: 201, said: { created: true, status: "QUEUED", job_key: "report:one" } });
   const again = await ask("POST", "", one);
@@ -28,7 +30,7 @@ test("a repeat of a request is answered with the job of the first one", async ()
 });
 
 test("the next run of a waiting job is its due time, of a running one there is none", async () => {
-  const { ask, store } = await open();
+  const { store } = opened;
   await ask("POST", "", one);
   const waiting = (await ask("GET", "/report:one")).said;
   expect(waiting["next_run_at"]).toBe(waiting["scheduled_at"]);
@@ -37,7 +39,6 @@ test("the next run of a waiting job is its due time, of a running one there is n
 });
 
 test("the key of another request is taken: 409, and the job stays as it was", async () => {
-  const { ask } = await open();
   await ask("POST", "", one);
   expect(await ask("POST", "", { ...one, payload: { report: "two" } })).toMatchObject({
     status: 409,
@@ -63,7 +64,7 @@ test.each([
   [{ ...one, schedule_at: "2099-01-01T00:00:00Z" }, "request"],
   [{ ...one, type: "nope", payload: { report: "BAD!" }, foo: 1 }, "type", "payload.report", "request"],
 ])("a request that cannot be is refused with every wrong field: %j", async (body, ...fields) => {
-  const { ask, store } = await open();
+  const { store } = opened;
   const { status, said } = await ask("POST", "", body);
   expect(status).toBe(422);
   expect(said["fields"]).toEqual(fields.map((field) => expect.objectContaining({ field }) as unknown));
@@ -71,7 +72,6 @@ test.each([
 });
 
 test("a job is canceled once; a second request gets the same answer, and one that ended stays ended", async () => {
-  const { ask } = await open();
   await ask("POST", "", one);
   expect(await ask("POST", "/report:one/cancel", {})).toMatchObject({ status: 200, said: { canceled: true } });
   expect(await ask("POST", "/report:one/cancel", {})).toMatchObject({ status: 200, said: { status: "CANCELED" } });

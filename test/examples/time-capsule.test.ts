@@ -17,7 +17,7 @@ import { recordTry } from "../../examples/time-capsule/mail-log.ts";
 import { routes } from "../../examples/time-capsule/routes.ts";
 import { seed } from "../../examples/time-capsule/seed.ts";
 import { written } from "../../examples/time-capsule/mail.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 const sql = readFileSync(
   new URL("../../examples/time-capsule/migrations/0001_time_capsule.sql", import.meta.url),
@@ -25,8 +25,7 @@ const sql = readFileSync(
 );
 
 async function seeded(): Promise<TestDatabase> {
-  const database = await freshDatabase({ own: true });
-  onTestFinished(() => database.close());
+  const database = await testDatabase({ own: true });
   // As a process of the API has it.
   vi.stubEnv("DATABASE_URL", database.url);
   vi.stubEnv("AWS_REGION", "us-east-1");

@@ -8,7 +8,7 @@ import { requests, screens } from "../../bench/growth/requests.ts";
 import { openWorld } from "../../bench/growth/world.ts";
 import type { JobId } from "../../src/machine/job.ts";
 import { endpoints } from "../api/document.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import { readEvents } from "../../src/insight/stream.ts";
 
 test("every route has a line, and each of its lines asks that route", () => {
@@ -30,8 +30,7 @@ test("every screen of the console has a line of requests that are measured", () 
 
 /** What a relay that finds nothing due costs beside so many units of jobs that are due later, with its index and without. */
 async function relayBeside(count: number) {
-  const database = await freshDatabase({ own: true });
-  onTestFinished(() => database.close());
+  const database = await testDatabase({ own: true });
   await write(database.pool, "PENDING jobs, due later", count);
   await database.pool.query("analyze belfry.job");
   const world = await openWorld(database);
@@ -56,8 +55,7 @@ test("a statement with its index costs the same beside ten times as many rows; w
 
 test("a stream reads what is new, however many events are kept", async () => {
   const polled = async (count: number) => {
-    const database = await freshDatabase({ own: true });
-    onTestFinished(() => database.close());
+    const database = await testDatabase({ own: true });
     // The product's own: that of tests notes each id it draws behind all others of the transaction.
     await database.pool.query(
       "drop function belfry.next_event(); alter function belfry.draw_event() rename to next_event",
@@ -83,8 +81,7 @@ test("a stream reads what is new, however many events are kept", async () => {
 
 test("a page of a day that leaves for the archive costs the same, however many rows the day has", async () => {
   const paged = async (count: number) => {
-    const database = await freshDatabase({ own: true });
-    onTestFinished(() => database.close());
+    const database = await testDatabase({ own: true });
     await writePastDay(database.pool, count);
     const world = await openWorld(database);
     onTestFinished(() => world.close());
@@ -98,8 +95,7 @@ test("a page of a day that leaves for the archive costs the same, however many r
 
 test("a cancel costs each job the same, however many it cancels, beside slots that no statistics know of", async () => {
   const canceled = async (count: number) => {
-    const database = await freshDatabase({ own: true, connections: 1 });
-    onTestFinished(() => database.close());
+    const database = await testDatabase({ own: true, connections: 1 });
     await write(database.pool, "PENDING jobs, due later", count);
     const { rows: ids } = await database.pool.query<{ id: string }>("select id from belfry.job");
     const { rows } = await database.connections.main.query<{ pid: number }>("select pg_backend_pid() as pid");

@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { Hono } from "hono";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { apiServer } from "../../src/local/api-listener.ts";
+import { listening } from "../support/listening.ts";
 
 /** The bytes that come back until the server ends the connection. */
 async function send(bytes: string): Promise<string> {
@@ -11,10 +12,7 @@ async function send(bytes: string): Promise<string> {
   // Of the body that is cut off.
   api.onError((_, c) => c.text("", 500));
   const server = apiServer(api.fetch, { next: () => 0.5, id: () => "id-1" });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const socket = connect(await listening(server), "127.0.0.1");
   let text = "";
   socket.on("data", (part) => (text += part.toString("latin1")));
   socket.write(bytes);

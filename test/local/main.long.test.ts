@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { freshFolder } from "./folder.ts";
 import { bareEnvironment } from "../support/bare-environment.ts";
+import { listening } from "../support/listening.ts";
 
 function run(file: string, args: readonly string[], env: Record<string, string> = {}) {
   const path = fileURLToPath(new URL(file, import.meta.url));
@@ -20,10 +20,7 @@ describe("npm start", () => {
     run("../../src/local/main.ts", ["start", ...args], { BELFRY_HOME: freshFolder() });
 
   it("names the port that is taken, and what to do", async () => {
-    const other = createServer().listen(0, "127.0.0.1");
-    onTestFinished(() => void other.close());
-    await once(other, "listening");
-    const { port } = other.address() as AddressInfo;
+    const port = await listening(createServer());
     const { status, stderr } = start("--port", String(port));
     expect(stderr).toBe(
       `error: port ${port} is taken by another program: choose another with --port, or leave it out for a free one\n`,

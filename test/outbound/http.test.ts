@@ -1,19 +1,15 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import { createServer as createTcpServer, type AddressInfo, type Server } from "node:net";
+import { createServer as createTcpServer, type Server } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { httpClient } from "../../src/outside/http/client.ts";
 import { AmbiguousError, PermanentError, RetryLater } from "../../src/define/errors.ts";
+import { listening } from "../support/listening.ts";
 
 const never = new AbortController().signal;
 
-async function listen(server: Server): Promise<string> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const listen = async (server: Server): Promise<string> => `http://127.0.0.1:${await listening(server)}`;
 
 const serve = (listener: RequestListener): Promise<string> => listen(createServer(listener));
 

@@ -1,10 +1,11 @@
 import { once } from "node:events";
-import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { createServer, type AddressInfo, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { mailer } from "../../src/outside/smtp/mailer.ts";
 import { AmbiguousError, PermanentError, RetryLater } from "../../src/define/errors.ts";
+import { listening } from "../support/listening.ts";
 
 const mail = {
   to: "ada@example.org",
@@ -20,13 +21,7 @@ type Times = Partial<typeof patient>;
 async function open(options: SMTPServerOptions, times: Times = {}) {
   const server = new SMTPServer({ authOptional: true, disabledCommands: ["STARTTLS", "AUTH"], ...options });
   server.on("error", () => undefined);
-  return sender((await listen(server.listen(0, "127.0.0.1"))).port, times);
-}
-
-async function listen(server: Server): Promise<AddressInfo> {
-  if (!server.listening) await once(server, "listening");
-  onTestFinished(() => void server.close());
-  return server.address() as AddressInfo;
+  return sender(await listening(server.server), times);
 }
 
 function sender(port: number, times: Times = {}) {
@@ -72,7 +67,7 @@ test("an unknown recipient is permanent", async () => {
 });
 
 test("a server that never greets is worth another try: no mail can have been taken", async () => {
-  const { port } = await listen(createServer(() => undefined).listen(0, "127.0.0.1"));
+  const port = await listening(createServer(() => undefined));
   await expect(sender(port, { connectMs: 300, silenceMs: 300 }).send(mail)).rejects.toBeInstanceOf(RetryLater);
 });
 
@@ -119,8 +114,7 @@ async function scripted(
       } else if (!isMail) socket.write("250 fine\r\n");
     });
   });
-  const { port } = await listen(server.listen(0, "127.0.0.1"));
-  return sender(port, times);
+  return sender(await listening(server), times);
 }
 
 /** One byte of an answer that never ends, often enough to be no silence. */

@@ -1,9 +1,10 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { AttemptOutcome } from "../../src/machine/job.ts";
 import { decide, type Outcome } from "../../src/machine/decide.ts";
 import type { Claimed } from "../../src/machine/store.ts";
 import { openApi } from "../api/harness.ts";
 import { running, settleOne } from "../contract/store/fixture.ts";
+import { soon } from "../support/soon.ts";
 
 type Opened = Awaited<ReturnType<typeof openApi>>;
 interface End {
@@ -80,17 +81,14 @@ test("each way in which an attempt ends is one word: in the API, in the view and
 
   const tallied = Object.entries(Object.groupBy([...written, "CANCELED"], (word) => word));
   // What is added up stops before the oldest transaction of the server, which may be another test's.
-  await vi.waitFor(
-    async () => {
-      await opened.tally.rollUp(1_000);
-      const answer = await opened.api.fetch(
-        new Request("http://127.0.0.1/metrics", { headers: { host: "127.0.0.1:4400" } }),
-      );
-      const counted = [...(await answer.text()).matchAll(/^belfry_attempts_total\{.*status="(\w+)"\} (\d+)$/gm)];
-      expect(Object.fromEntries(counted.map(([, word, count]) => [word, Number(count)]))).toEqual(
-        Object.fromEntries(tallied.map(([word, all]) => [word, all?.length])),
-      );
-    },
-    { timeout: 45_000, interval: 20 },
-  );
+  await soon(async () => {
+    await opened.tally.rollUp(1_000);
+    const answer = await opened.api.fetch(
+      new Request("http://127.0.0.1/metrics", { headers: { host: "127.0.0.1:4400" } }),
+    );
+    const counted = [...(await answer.text()).matchAll(/^belfry_attempts_total\{.*status="(\w+)"\} (\d+)$/gm)];
+    expect(Object.fromEntries(counted.map(([, word, count]) => [word, Number(count)]))).toEqual(
+      Object.fromEntries(tallied.map(([word, all]) => [word, all?.length])),
+    );
+  });
 });

@@ -1,12 +1,12 @@
 /** How long a connection, and what is asked of it, may take. */
 import { createServer, type Socket } from "node:net";
-import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { openConnections, type PoolOptions } from "../../src/postgres/connect.ts";
 import { postgresLimits } from "../../src/postgres/postgres-limits.ts";
 import { createPostgresStore } from "../../src/postgres/store.ts";
 import { until } from "../local/until.ts";
 import { testDatabase } from "../support/database.ts";
+import { listening } from "../support/listening.ts";
 
 /** For this test, so that none waits for as long as a process does. */
 function limited(over: Partial<Record<keyof typeof postgresLimits, number>>): void {
@@ -32,13 +32,10 @@ test("a server that takes connections and says nothing is given up long before a
   limited({ connectMs: 200 });
   const taken = new Set<Socket>();
   const server = createServer((socket) => taken.add(socket.on("error", () => {})));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const port = await listening(server);
   onTestFinished(() => {
     for (const socket of taken) socket.destroy();
-    server.close();
   });
-  const { port } = server.address() as { port: number };
   const store = createPostgresStore(connectionsTo(`postgresql://u:p@127.0.0.1:${port}/db`));
   await expect(store.now()).rejects.toThrow(`cannot use Postgres at 127.0.0.1:${port}/db`);
 }, 20_000);

@@ -8,7 +8,8 @@ import { UnknownOutcome } from "../../src/machine/transaction.ts";
 import { aJob, insertOne, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
 import { freePort } from "../../src/local/process/free-port.ts";
 import { until } from "../local/until.ts";
-import { blankDatabase, freshDatabase, type TestDatabase } from "../support/database.ts";
+import { blankDatabase, freshDatabase, type TestDatabase, otherSession, testDatabase } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 import { type CuttingProxy, cuttingProxy } from "./cutting-proxy.ts";
 
 const opened: (() => Promise<void>)[] = [];
@@ -154,11 +155,7 @@ describe("a connection that breaks", () => {
 });
 
 describe("a transaction", () => {
-  let db: TestDatabase;
-  beforeEach(async () => {
-    db = await freshDatabase();
-  });
-  afterEach(() => db.close());
+  const db = eachTest(() => testDatabase());
 
   test("that is abandoned gives its connection back, although its statement never ends", async () => {
     const store = storeAt(db.url, { txConnections: 1 });
@@ -197,11 +194,9 @@ describe("a transaction", () => {
   });
 
   test("of the caller's own plain client carries an enqueue: rolled back means no job", async () => {
-    const client = await db.pool.connect();
-    await client.query("begin");
+    const client = await otherSession(db.pool);
     const { results } = await db.store.insert([aJob()], { tx: client });
     await client.query("rollback");
-    client.release();
     expect(await db.store.job(results[0]?.id ?? raise()))?.toBeNull();
   });
 

@@ -1,19 +1,18 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { aJob, minute, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
 import { aRun, aTask, failed } from "../contract/store/run-fixture.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { occurrenceAt, planned } from "../contract/store/schedule-fixture.ts";
+import { testDatabase, otherSession } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 import { deadlocks, messagesOf, shuffled, untilWaiting } from "./race.ts";
 import { specOf } from "./tour.ts";
 
-let db: TestDatabase;
-beforeEach(async () => {
-  db = await testDatabase({ connections: 12 });
-});
+const db = eachTest(() => testDatabase({ connections: 12 }));
+const { store } = db;
 
 describe("finding 12: the same keys from many clients", () => {
   test("8 clients with 200 keys in their own orders: each key one job, and every client gets its id", async () => {
-    const { store } = db;
     for (let round = 0; round < 3; round += 1) {
       const names = Array.from({ length: 200 }, (_, n) => `${round}-${n}`);
       const answers = await Promise.all(
@@ -34,7 +33,6 @@ describe("finding 12: the same keys from many clients", () => {
   });
 
   test("a key whose first transaction rolls back belongs to the second", async () => {
-    const { store } = db;
     const undone = store.transaction(async (tx) => {
       await store.insert([aJob({ key: "k" })], { tx });
       const second = store.insert([aJob({ key: "k" })]);
@@ -46,7 +44,6 @@ describe("finding 12: the same keys from many clients", () => {
   });
 
   test("an open transaction with the same key delays an enqueue no longer than its lock timeout", async () => {
-    const { store } = db;
     await store.transaction(async (tx) => {
       await store.insert([aJob({ key: "k" })], { tx });
       await expect(store.insert([aJob({ key: "k" })])).rejects.toThrow("statement insert-keyed failed with 55P03");
@@ -56,7 +53,6 @@ describe("finding 12: the same keys from many clients", () => {
 
 describe("finding 15: one bad row", () => {
   test("a NUL and half a surrogate pair in an error are replaced, and the group is settled", async () => {
-    const { store } = db;
     const [bad, good] = [await running(store), await running(store)];
     const failed = { to: "FAILED", failures: 1, errorCode: "E\u0000", errorMessage: "a\u0000b\uD800c" } as const;
     const { settled } = await store.settle([settlementOf(bad, failed), settlementOf(good)], settleOptions);
@@ -65,7 +61,6 @@ describe("finding 15: one bad row", () => {
   });
 
   test("data that Postgres refuses fails its own job only, which says so", async () => {
-    const { store } = db;
     const [bad, good] = [await running(store), await running(store)];
     const child = aJob({ kind: "child", payload: { text: "\u0000" } });
     const group = [
@@ -82,13 +77,9 @@ describe("finding 15: one bad row", () => {
 
 describe("finding 17: occurrences", () => {
   test("many ticks at once plan each nominal time once", async () => {
-    const { store } = db;
     await store.installSchedules(["a", "b", "c"].map(specOf));
     const now = await store.now();
-    const occurrence = (n: number) =>
-      ({ localTime: `t${n}`, fold: 0, timezone: "UTC", nominalAt: now + n * 1_000, job: aJob() }) as const;
-    const rest = { outcome: "PLANNED", reason: null, isCatchUp: false, missedCount: 0 } as const;
-    const occurrences = Array.from({ length: 20 }, (_, n) => ({ ...occurrence(n), ...rest }));
+    const occurrences = Array.from({ length: 20 }, (_, n) => occurrenceAt(now + n * 1_000, { job: aJob() }));
     const plan = (scheduleId: string) => ({
       scheduleId,
       version: 1,
@@ -103,25 +94,11 @@ describe("finding 17: occurrences", () => {
   });
 
   test("an edit that waits for a claim leaves what the claim fired", async () => {
-    const { store } = db;
     await store.installSchedules([specOf("a")]);
     const nominalAt = (await store.now()) + minute;
-    const job = aJob({ dueAt: await store.now() });
-    const occurrences = [
-      {
-        localTime: "t",
-        fold: 0,
-        timezone: "UTC",
-        nominalAt,
-        outcome: "PLANNED",
-        reason: null,
-        isCatchUp: false,
-        missedCount: 0,
-        job,
-      } as const,
-    ];
-    const plan = { scheduleId: "a", version: 1, decidedUntil: nominalAt, nextAt: null, occurrences };
-    const messages = messagesOf((await store.plan([plan])).aftermath.outbox);
+    const occurrence = occurrenceAt(nominalAt, { job: aJob({ dueAt: await store.now() }) });
+    const { aftermath } = await planned(store, [occurrence], { scheduleId: "a", nextAt: null });
+    const messages = messagesOf(aftermath.outbox);
     const [{ claimed }] = await Promise.all([
       store.claim(messages, { worker: "worker-1", alone: true }),
       store.installSchedules([{ ...specOf("a"), overlap: "skip" }]),
@@ -133,16 +110,14 @@ describe("finding 17: occurrences", () => {
 
 test("a task's success is not written without the failure beside it, and the second settle hands on what follows", async () => {
   const tasks = [aTask("good"), aTask("bad"), aTask("next", [0])];
-  const { runId, aftermath } = await db.store.startRun(aRun({ tasks }));
-  const { claimed } = await db.store.claim(messagesOf(aftermath.outbox), { worker: "worker-1", alone: false });
+  const { runId, aftermath } = await store.startRun(aRun({ tasks }));
+  const { claimed } = await store.claim(messagesOf(aftermath.outbox), { worker: "worker-1", alone: false });
   const ended = claimed.map((job, n) => ({ ...settlementOf(job, n === 0 ? {} : failed), inRun: true }));
-  const holder = await db.pool.connect();
-  onTestFinished(() => holder.release());
-  await holder.query("begin");
+  const holder = await otherSession(db.pool);
   await holder.query("select from belfry.job where id = $1::bigint for update", [claimed[1]?.jobId]);
-  await expect(db.store.settle(ended, settleOptions)).rejects.toThrow("lock timeout");
+  await expect(store.settle(ended, settleOptions)).rejects.toThrow("lock timeout");
   await holder.query("rollback");
-  const again = await db.store.settle(ended, settleOptions);
+  const again = await store.settle(ended, settleOptions);
   expect(again.settled).toHaveLength(2);
   expect(again.aftermath).toMatchObject({ outbox: [{ messages: [{}] }], runs: [runId] });
 });

@@ -1,15 +1,13 @@
 /** Races of calls that share a debounce key, and of a call with the claim of its job. */
 import type { PoolClient } from "pg";
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { JobId, Json, NewJob } from "../../src/machine/job.ts";
 import { aJob, claimIfPossible, claimOne, only, show } from "../contract/store/fixture.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 import { untilWaiting } from "./race.ts";
 
-let db: TestDatabase;
-beforeEach(async () => {
-  db = await testDatabase({ connections: 4 });
-});
+const db = eachTest(() => testDatabase({ connections: 4 }));
 
 const call = (payload: Json, key = "doc", forMs = 5_000): NewJob =>
   aJob({ kind: "reindex", payload, delayMs: forMs, debounce: { key, forMs, maxMs: 60_000, keep: "last" } });

@@ -1,11 +1,11 @@
 import type { PoolClient } from "pg";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { definitionOf, defineJob } from "../../src/define/define-job.ts";
 import { createClient } from "../../src/run/enqueue.ts";
 import type { Tx } from "../../src/machine/transaction.ts";
 import { world } from "../core/world.ts";
 import { aJob } from "../contract/store/fixture.ts";
-import { testDatabase } from "../support/database.ts";
+import { testDatabase, otherSession } from "../support/database.ts";
 import { untilWaiting } from "./race.ts";
 
 const job = definitionOf(defineJob({ id: "keyed", run() {} }));
@@ -41,16 +41,10 @@ test("two callers that enqueue thousands of the same keys, each in an order and 
     },
   });
   const caller = async (me: 0 | 1, items: ReturnType<typeof keys>): Promise<number> => {
-    const own = await db.pool.connect();
-    try {
-      await own.query("begin");
-      const answers = await client.enqueue(job, items, { tx: paced(own, me) });
-      await own.query("commit");
-      return answers.filter(({ created }) => created).length;
-    } finally {
-      await own.query("rollback");
-      own.release();
-    }
+    const own = await otherSession(db.pool);
+    const answers = await client.enqueue(job, items, { tx: paced(own, me) });
+    await own.query("commit");
+    return answers.filter(({ created }) => created).length;
   };
   const [low, middle, high] = [keys(0, 500), keys(500, 1_000), keys(1_000, 1_500)];
   const created = await Promise.all([caller(0, [...low, ...middle, ...high]), caller(1, [...high, ...middle, ...low])]);
@@ -60,25 +54,18 @@ test("two callers that enqueue thousands of the same keys, each in an order and 
 test("two callers that insert the same keys, each in an order of its own, are both answered behind a third", async () => {
   const db = await testDatabase();
   const keyed = (...of: readonly string[]) => of.map((key) => aJob({ key }));
-  const third = await db.pool.connect();
-  await third.query("begin");
+  const third = await otherSession(db.pool);
   await db.store.insert(keyed("m"), { tx: third });
   // In transactions of their own: by itself the store would answer a deadlock by trying again.
   const inserted = async (jobs: ReturnType<typeof keyed>): Promise<number> => {
-    const own = await db.pool.connect();
-    try {
-      await own.query("begin");
-      const { results } = await db.store.insert(jobs, { tx: own });
-      await own.query("commit");
-      return results.filter(({ created }) => created).length;
-    } finally {
-      own.release(true);
-    }
+    const own = await otherSession(db.pool);
+    const { results } = await db.store.insert(jobs, { tx: own });
+    await own.query("commit");
+    return results.filter(({ created }) => created).length;
   };
   const both = Promise.all([inserted(keyed("a", "m", "z")), inserted(keyed("z", "m", "a"))]);
   await untilWaiting(db, 2);
   await third.query("commit");
-  third.release();
   expect((await both).toSorted()).toEqual([0, 2]);
 });
 
@@ -87,9 +74,7 @@ test("more than a page in a caller's transaction is answered in the order of the
   const ports = world(() => ({ store: db.store }));
   const client = createClient(ports);
   const items = keys(0, 1_200).toReversed();
-  const own = await db.pool.connect();
-  onTestFinished(() => own.release());
-  await own.query("begin");
+  const own = await otherSession(db.pool);
   const answers = await client.enqueue(job, items, { tx: own });
   await own.query("commit");
   const { rows } = await db.pool.query<{ id: string; key: string }>("select id, key from belfry.job");

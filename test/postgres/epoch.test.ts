@@ -1,16 +1,14 @@
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { insertOne } from "../contract/store/fixture.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 import { openReader } from "../../src/insight/reader.ts";
 import { readEvents } from "../../src/insight/stream.ts";
 import { readMinutes } from "../../src/insight/minutes.ts";
 
 describe("the epoch of the events", () => {
-  let db: TestDatabase;
-  beforeEach(async () => {
-    db = await testDatabase({ own: true });
-  });
+  const db = eachTest(() => testDatabase({ own: true }));
 
   const nameOf = async (): Promise<string | undefined> =>
     (await db.pool.query<{ name: string }>("select name from belfry.epoch order by number desc limit 1")).rows[0]?.name;

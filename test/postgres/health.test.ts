@@ -2,9 +2,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { readHealth } from "../../src/insight/health.ts";
 import { oneRow } from "../../src/insight/sql-query.ts";
 import { testDatabase } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
+
+const db = eachTest(() => testDatabase());
 
 test("an occurrence is overdue when its time is past for longer than asked and nothing was decided", async () => {
-  const db = await testDatabase();
   await db.pool.query(`
     insert into belfry.schedule (id, app, version, source, spec, enabled, decided_until, ledger_from, created_at, updated_at)
       values ('s', 'a', 1, 'code', '{}', true, belfry.now(), belfry.now(), belfry.now(), belfry.now());
@@ -17,7 +19,6 @@ test("an occurrence is overdue when its time is past for longer than asked and n
 });
 
 test("a clock that stepped back shows how far it stands behind the newest decision", async () => {
-  const db = await testDatabase();
   expect((await oneRow(db.insight, readHealth, 1)).clockBehindMs).toBe(0);
   await db.pool.query(`
     insert into belfry.occurrence (schedule_id, local_time, fold, timezone, nominal_at, outcome, schedule_version, planned_at, decided_at)
@@ -28,7 +29,6 @@ test("a clock that stepped back shows how far it stands behind the newest decisi
 });
 
 test("an open transaction shows its age, and goes with it", async () => {
-  const db = await testDatabase();
   const client = await db.pool.connect();
   onTestFinished(() => client.release());
   await client.query("begin isolation level repeatable read");
@@ -39,7 +39,6 @@ test("an open transaction shows its age, and goes with it", async () => {
 });
 
 test("the share of dead rows is that of the worst table, once it has ten thousand", async () => {
-  const db = await testDatabase();
   const client = await db.pool.connect();
   onTestFinished(() => client.release());
   await client.query("alter table belfry.lane set (autovacuum_enabled = false)");

@@ -1,6 +1,6 @@
 /** A session that holds one row delays what that row stands for, and nothing else. */
 import { Client } from "pg";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { defineSchedule } from "../../src/define/define-schedule.ts";
 import { registry } from "../../src/define/definition.ts";
 import type { Ports } from "../../src/machine/ports.ts";
@@ -11,15 +11,13 @@ import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import { appOf, work } from "../schedules-control/stage.ts";
 import { minute } from "../schedules/spec.ts";
 import { world } from "../schedules/world.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 
 const names = Array.from({ length: 20 }, (_, n) => `s${String(n).padStart(2, "0")}`);
 const others = names.filter((name) => name !== "s07");
 
-let db: TestDatabase;
-beforeEach(async () => {
-  db = await testDatabase();
-});
+const db = eachTest(() => testDatabase());
 
 async function opened(launch: "tick" | "rule") {
   const app = appOf(

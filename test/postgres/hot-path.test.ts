@@ -1,19 +1,17 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Claimed } from "../../src/machine/store.ts";
-import { aJob, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aJob, running, settleAll } from "../contract/store/fixture.ts";
 import { claimPlain } from "../../src/postgres/sql/claim.ts";
 import { settleSuccess, settleTasks } from "../../src/postgres/sql/settle.ts";
 import { until } from "../local/until.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, otherSession } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 import { messagesOf } from "./race.ts";
 
 /** What a claim writes: no index may name any of it. */
 const claimWrites = ["state", "event_id", "attempt", "worker", "started_at", "lease_id", "progress"];
 
-let db: TestDatabase;
-beforeEach(async () => {
-  db = await testDatabase({ own: true, connections: 1 });
-});
+const db = eachTest(() => testDatabase({ own: true, connections: 1 }));
 
 async function claimAll(jobs: ReturnType<typeof aJob>[], size: number): Promise<readonly Claimed[]> {
   const { aftermath } = await db.store.insert(jobs);
@@ -63,10 +61,7 @@ test("claim, settle and heartbeat keep their plans", async () => {
   for (let from = 0; from < claimed.length; from += 10) {
     const page = claimed.slice(from, from + 10);
     await db.store.heartbeat(page, "worker-1");
-    await db.store.settle(
-      page.map((job) => settlementOf(job)),
-      settleOptions,
-    );
+    await settleAll(db.store, page);
   }
   const { rows } = await db.connections.main.query<{ name: string; custom: number; generic: number }>(
     `select name, custom_plans::int as custom, generic_plans::int as generic from pg_prepared_statements
@@ -135,10 +130,7 @@ test("a lease has a running job or is over: none is left behind by settles, canc
     10,
   );
   await db.store.cancel(claimed.slice(0, 5).map((job) => job.jobId));
-  await db.store.settle(
-    claimed.slice(3, 25).map((job) => settlementOf(job)),
-    settleOptions,
-  );
+  await settleAll(db.store, claimed.slice(3, 25));
   await db.clock.advance(60_000);
   await db.store.rescue({ limit: 100, interruptionsMax: 20 });
   const { rows } = await db.pool.query(
@@ -150,12 +142,10 @@ test("a lease has a running job or is over: none is left behind by settles, canc
 test("the slot of a canceled job is not free before a heartbeat under way could have renewed its lease", async () => {
   await db.store.installSlots([{ key: "cap:one", size: 1, onRefusal: "hold", reason: "slot" }]);
   const held = await running(db.store, { slotKeys: ["cap:one"] });
-  const other = await db.pool.connect();
-  await other.query("begin");
+  const other = await otherSession(db.pool);
   await other.query("update belfry.lease set until = belfry.now() + belfry.span(ms)");
   await db.store.cancel([held.jobId]);
   await other.query("commit");
-  other.release();
   const { rows } = await db.pool.query<{ safe: boolean }>(
     "select s.free_from >= l.until as safe from belfry.slot s cross join belfry.lease l where s.key = 'cap:one'",
   );

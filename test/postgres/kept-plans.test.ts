@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aJob, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aJob, settleAll } from "../contract/store/fixture.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { watchPlans } from "./plans.ts";
 import { messagesOf } from "./race.ts";
@@ -15,10 +15,7 @@ async function liveOf({ store }: TestDatabase, count: number): Promise<void> {
   const { claimed } = await store.claim(messages, { worker: "worker-1", alone: false });
   expect(claimed).toHaveLength(count);
   expect(await store.heartbeat(claimed, "worker-1")).toHaveLength(count);
-  const { settled } = await store.settle(
-    claimed.map((job) => settlementOf(job)),
-    settleOptions,
-  );
+  const { settled } = await settleAll(store, claimed);
   expect(settled).toHaveLength(count);
 }
 

@@ -1,32 +1,21 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { endIdleHolders } from "../../src/postgres/sql/fence.ts";
 import { execute } from "../../src/postgres/statement.ts";
 import type { JobId } from "../../src/machine/job.ts";
-import {
-  aJob,
-  insertMany,
-  insertOne,
-  messageFor,
-  minute,
-  settlementOf,
-  settleOptions,
-  show,
-} from "../contract/store/fixture.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { aJob, insertMany, insertOne, messageFor, minute, show, settleAll } from "../contract/store/fixture.ts";
+import { testDatabase, type TestDatabase, otherSession } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 import { contradictions, leasesLeft } from "./books.ts";
 import { deadlocks, shuffled, untilWaiting } from "./race.ts";
 
-let db: TestDatabase;
-beforeEach(async () => {
-  db = await testDatabase({ connections: 12 });
-});
+const db = eachTest(() => testDatabase({ connections: 12 }));
+const { store, pool, clock } = db;
 
 describe("finding 8: the fence", () => {
   const pass = (token: number) => ({ name: "pass", token });
 
   test("a new holder gets its token in behind holders whose transactions overlap", async () => {
-    const { store } = db;
     await store.installFence(pass(1));
     const loops = new AbortController();
     const insert = () => store.insert([aJob()], { fence: pass(1) });
@@ -45,7 +34,6 @@ describe("finding 8: the fence", () => {
   });
 
   test("a holder stopped in the middle of a transaction does not keep the new one out", async () => {
-    const { store, pool } = db;
     await store.installFence(pass(1));
     const stopped = await pool.connect();
     stopped.on("error", () => {});
@@ -60,7 +48,6 @@ describe("finding 8: the fence", () => {
   });
 
   test("a holder whose statement runs is waited for, and one of another name is left alone", async () => {
-    const { store, pool } = db;
     await store.installFence(pass(1));
     const [busy, other] = [await pool.connect(), await pool.connect()];
     for (const [client, name] of [
@@ -80,23 +67,18 @@ describe("finding 8: the fence", () => {
   });
 
   test("a holder that was busy just now is left alone, however long ago its transaction began", async () => {
-    const { pool } = db;
-    const holder = await pool.connect();
-    await holder.query("begin");
+    const holder = await otherSession(pool);
     const began = performance.now();
     await holder.query("select pg_advisory_xact_lock_shared(hashtextextended('belfry.fence:' || 'pass', 0))");
     await holder.query("select pg_sleep(2)");
     // The transaction is older than this, and idle for two seconds less.
     expect(await execute(pool, endIdleHolders, ["pass", performance.now() - began])).toEqual([]);
     expect((await holder.query("commit")).command).toBe("COMMIT");
-    holder.release();
   });
 
   test("a check that waited for an installer sees what it installed", async () => {
-    const { store, pool } = db;
     await store.installFence(pass(1));
-    const installer = await pool.connect();
-    await installer.query("begin");
+    const installer = await otherSession(pool);
     await installer.query("select pg_advisory_xact_lock(hashtextextended('belfry.fence:' || 'pass', 0))");
     await installer.query("update belfry.lock_fence set token = 2 where name = 'pass'");
     const stale = store.insert([aJob()], { fence: pass(1) }).then(
@@ -105,7 +87,6 @@ describe("finding 8: the fence", () => {
     );
     await untilWaiting(db);
     await installer.query("commit");
-    installer.release();
     expect(await stale).toBe("FenceLost");
     expect(await store.jobs()).toEqual([]);
   });
@@ -113,7 +94,6 @@ describe("finding 8: the fence", () => {
 
 describe("finding 10: one lock order", () => {
   test("settles, heartbeats, cancels and rescues of the same rows in any order never deadlock", async () => {
-    const { store, clock } = db;
     await store.installSlots([{ key: "cap:many", size: 100, onRefusal: "hold", reason: "slot" }]);
     for (let round = 0; round < 15; round += 1) {
       const kinds = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? {} : { slotKeys: ["cap:many"] }));
@@ -121,11 +101,7 @@ describe("finding 10: one lock order", () => {
       const messages = ids.map((jobId) => ({ jobId, generation: 1, trace: "" }));
       const { claimed: held } = await store.claim(shuffled(messages, round), { worker: "worker-1", alone: false });
       await clock.advance(minute);
-      const settle = (seed: number) =>
-        store.settle(
-          shuffled(held, seed).map((job) => settlementOf(job)),
-          settleOptions,
-        );
+      const settle = (seed: number) => settleAll(store, shuffled(held, seed));
       const beats = (seed: number, n: number) =>
         shuffled(held, seed + n).map((job) => ({ ...job, progress: (round + n) / 100 }));
       await Promise.all([
@@ -139,19 +115,19 @@ describe("finding 10: one lock order", () => {
         store.retry(shuffled(ids, round + 5)),
         store.relay({ limit: 20 }),
       ]);
-      expect(await contradictions(db.pool)).toEqual([]);
+      expect(await contradictions(pool)).toEqual([]);
     }
     await store.cancel((await store.jobs({ states: ["RUNNING"] })).map(({ id }) => id));
     await clock.advance(minute);
     await store.rescue({ limit: 1_000, interruptionsMax: 20 });
-    expect(await leasesLeft(db.pool)).toBe(0);
+    expect(await leasesLeft(pool)).toBe(0);
     expect(await deadlocks(db)).toBe(0);
   });
 });
 
 /** What a call answers that waits for a row of another transaction, until that ends so. */
 async function behind<R>(change: string, call: () => Promise<R>, end: "commit" | "rollback"): Promise<R> {
-  const other = await db.pool.connect();
+  const other = await pool.connect();
   await other.query(`begin; ${change}`);
   const answer = call();
   await untilWaiting(db);
@@ -161,7 +137,6 @@ async function behind<R>(change: string, call: () => Promise<R>, end: "commit" |
 }
 
 test("a heartbeat that waited while another worker took the lease over renews nothing", async () => {
-  const { store } = db;
   const jobId = await insertOne(store);
   await store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: false });
   const takeOver = "update belfry.lease set worker = 'worker-2'";
@@ -173,22 +148,19 @@ describe("finding 11: a claim waits", () => {
     ["for the holder of the row, and then takes it: nothing is dropped", "rollback", ["RUNNING"]],
     ["and sees what the other one changed", "commit", []],
   ] as const)("%s", async (_, end, states) => {
-    const jobId = await insertOne(db.store);
-    const claim = () => db.store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: false });
+    const jobId = await insertOne(store);
+    const claim = () => store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: false });
     const { claimed } = await behind("update belfry.job set generation = generation + 1", claim, end);
     expect(claimed).toMatchObject(states.map((state) => ({ jobId, state })));
   });
 
   test("no longer than its lock timeout: then the row is left out, and its batch mates are claimed", async () => {
-    const { store, pool } = db;
     const [first, locked, last, full] = await lockedAmongFour(db);
-    const other = await pool.connect();
-    await other.query("begin");
+    const other = await otherSession(pool);
     await other.query("select 1 from belfry.job where id = $1 for no key update", [locked]);
     const messages = [first, locked, last, full].map((jobId) => ({ jobId, generation: 1, trace: "" }));
     const { claimed } = await store.claim(messages, { worker: "worker-1", alone: false });
     await other.query("rollback");
-    other.release();
     expect(claimed.map((row) => row.jobId).toSorted()).toEqual([first, last, full].toSorted());
     expect((await show(store, locked)).job).toMatchObject({ state: "QUEUED", attempt: 0 });
   });
@@ -213,57 +185,44 @@ async function lockedAmongFour({ store }: TestDatabase): Promise<readonly [JobId
 
 describe("a lease and those who wait", () => {
   test("a heartbeat that waited for a rescue holds what that left, and not what it took", async () => {
-    const { store, pool } = db;
     const ids = await insertMany(store, [{}, {}]);
     const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
     const { claimed } = await store.claim(messages, { worker: "w", alone: false });
     expect(claimed.map(({ jobId }) => jobId)).toEqual(ids);
     await pool.query("update belfry.lease set until = 'epoch'");
-    const other = await pool.connect();
-    try {
-      await other.query("begin");
-      await other.query("select from belfry.job where id = $1 for update", [ids[1]]);
-      let beat: Promise<unknown> = Promise.resolve();
-      const rescued = await store.rescue({
-        limit: 10,
-        interruptionsMax: 20,
-        async inSameTransaction() {
-          beat = store.heartbeat(
-            ids.map((jobId) => ({ jobId, attempt: 1 })),
-            "w",
-          );
-          await untilWaiting(db);
-        },
-      });
-      expect(rescued.rows.map(({ jobId }) => jobId)).toEqual([ids[0]]);
-      expect(await beat).toEqual([{ jobId: ids[1], attempt: 1 }]);
-    } finally {
-      await other.query("rollback");
-      other.release();
-    }
+    const other = await otherSession(pool);
+    await other.query("select from belfry.job where id = $1 for update", [ids[1]]);
+    let beat: Promise<unknown> = Promise.resolve();
+    const rescued = await store.rescue({
+      limit: 10,
+      interruptionsMax: 20,
+      async inSameTransaction() {
+        beat = store.heartbeat(
+          ids.map((jobId) => ({ jobId, attempt: 1 })),
+          "w",
+        );
+        await untilWaiting(db);
+      },
+    });
+    expect(rescued.rows.map(({ jobId }) => jobId)).toEqual([ids[0]]);
+    expect(await beat).toEqual([{ jobId: ids[1], attempt: 1 }]);
   });
 
   test.each([
     { what: "a claim that waited for its job", held: "job", beats: false },
     { what: "a heartbeat that waited for its lease", held: "lease", beats: true },
   ])("$what has a lease that counts from the moment it is given", async ({ held, beats }) => {
-    const { store, pool } = db;
     const jobId = await insertOne(store);
     const claim = () => store.claim([{ jobId, generation: 1, trace: "" }], { worker: "w", alone: false });
     if (beats) await claim();
-    const other = await pool.connect();
-    try {
-      await other.query("begin");
-      await other.query(`select from belfry.${held} for update`);
-      const given = beats ? store.heartbeat([{ jobId, attempt: 1 }], "w") : claim();
-      await untilWaiting(db);
-      const { rows } = await other.query<{ at: string }>("select belfry.clock()::text as at");
-      await other.query("commit");
-      await given;
-      const counts = "select until - belfry.span(ms) >= $1::timestamptz as counts_from_then from belfry.lease";
-      expect((await pool.query(counts, [rows[0]?.at])).rows).toEqual([{ counts_from_then: true }]);
-    } finally {
-      other.release(true);
-    }
+    const other = await otherSession(pool);
+    await other.query(`select from belfry.${held} for update`);
+    const given = beats ? store.heartbeat([{ jobId, attempt: 1 }], "w") : claim();
+    await untilWaiting(db);
+    const { rows } = await other.query<{ at: string }>("select belfry.clock()::text as at");
+    await other.query("commit");
+    await given;
+    const counts = "select until - belfry.span(ms) >= $1::timestamptz as counts_from_then from belfry.lease";
+    expect((await pool.query(counts, [rows[0]?.at])).rows).toEqual([{ counts_from_then: true }]);
   });
 });

@@ -1,13 +1,11 @@
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
 import { runLimits } from "../../src/machine/run-limits.ts";
 import { aJob } from "../contract/store/fixture.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 
-let db: TestDatabase;
-beforeEach(async () => {
-  db = await testDatabase();
-});
+const db = eachTest(() => testDatabase());
 
 const count = async (text: string): Promise<number> =>
   (await db.pool.query<{ n: number }>(`select count(*)::int as n from ${text}`)).rows[0]?.n ?? 0;

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { postgresLimits } from "../../src/postgres/postgres-limits.ts";
 import { turnPartitions } from "../../src/postgres/prune-store.ts";
 import { createSession } from "../../src/postgres/session.ts";
@@ -6,16 +6,14 @@ import { contractLimits } from "../../src/machine/contract-limits.ts";
 import { FenceLost } from "../../src/machine/fence.ts";
 import { insertOne, running, settleOne } from "../contract/store/fixture.ts";
 import { aTask, workbench } from "../contract/store/run-fixture.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 import { readAudits, writeAudits } from "../../src/insight/audit.ts";
 
 const day = 86_400_000;
 
 describe("prune on Postgres", () => {
-  let db: TestDatabase;
-  beforeEach(async () => {
-    db = await testDatabase({ own: true });
-  });
+  const db = eachTest(() => testDatabase({ own: true }));
 
   const partitions = async (): Promise<readonly string[]> => {
     const { rows } = await db.pool.query<{ name: string }>(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { windowMsOf } from "../../src/admission/rate.ts";
 import type { Message, OutboxBatch } from "../../src/machine/outbox.ts";
-import { insertMany, messageFor, settleOne } from "../contract/store/fixture.ts";
+import { messageFor, settleOne, insertAlike } from "../contract/store/fixture.ts";
 import { until } from "../local/until.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { deadlocks, shuffled } from "./race.ts";
@@ -15,10 +15,7 @@ const key = "rate:x";
 
 /** Twelve claimers beside each other, 2 % of the messages twice, in no order; each message is received when its delay is over. */
 async function workOff({ store }: TestDatabase): Promise<void> {
-  const ids = await insertMany(
-    store,
-    Array.from({ length: jobs }, () => ({ slotKeys: [key] })),
-  );
+  const ids = await insertAlike(store, jobs, { slotKeys: [key] });
   const first = await Promise.all(ids.map((id) => messageFor(store, id)));
   const queue = shuffled([...first, ...first.filter((_, n) => n % 50 === 0)], 7).map((message) => ({ message, at: 0 }));
   let left = jobs;

@@ -1,15 +1,13 @@
 import { readFileSync } from "node:fs";
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { contractLimits } from "../../src/machine/contract-limits.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 
 const day = 86_400_000;
 
 describe("no table grows for ever", () => {
-  let db: TestDatabase;
-  beforeEach(async () => {
-    db = await testDatabase({ own: true });
-  });
+  const db = eachTest(() => testDatabase({ own: true }));
 
   const idsOf = async (table: string): Promise<readonly string[]> =>
     (await db.pool.query<{ id: string }>(`select id::text from belfry.${table} order by 1`)).rows.map(({ id }) => id);

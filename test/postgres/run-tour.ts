@@ -2,7 +2,7 @@ import { runLimits } from "../../src/machine/run-limits.ts";
 import type { JobId, NewJob } from "../../src/machine/job.ts";
 import type { NewRun } from "../../src/machine/run.ts";
 import { aTask } from "../contract/store/run-fixture.ts";
-import { aJob, failure, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aJob, failure, outboxIds, settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import type { TestStore } from "../support/looks.ts";
 
 /** A graph with a narrow and a wide join, one end that is counted afterwards, a page of targets, a cancel and a resume. */
@@ -20,7 +20,7 @@ export async function runs(store: TestStore, tag: string): Promise<void> {
   const run = { ...ofPages, kind: "tour", sealed: true, key: tag, starterId, parentId: null, tasks };
   const { runId, aftermath } = await store.startRun(run);
   await store.startRun(run);
-  const ids = aftermath.outbox.flatMap((batch) => batch.messages.map((message) => message.jobId));
+  const ids = outboxIds(aftermath.outbox);
   const held = [];
   const next = [];
   for (let from = 0; from < ids.length; from += 10) {
@@ -75,10 +75,7 @@ export async function newerGraph(store: TestStore, tag: string): Promise<void> {
 /** A task with a job for each row: its run is canceled with it, and runs again with it. */
 async function rows(store: TestStore, run: NewRun): Promise<void> {
   const { runId, aftermath } = await store.startRun(run);
-  const [bill] = await claim(
-    store,
-    aftermath.outbox.flatMap(({ messages }) => messages.map(({ jobId }) => jobId)),
-  );
+  const [bill] = await claim(store, outboxIds(aftermath.outbox));
   if (bill === undefined) throw new Error("the task of rows was claimed");
   const own = { ...run, key: `${run.key}-own`, starterId: bill.jobId, sealed: false, tasks: [] };
   const { runId: ofRows } = await store.startRun(own);

@@ -1,19 +1,27 @@
 /** Races that stress runs on plain Postgres found, by their number there. These are fast versions: none may come back. */
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Message } from "../../src/machine/outbox.ts";
 import type { Claimed } from "../../src/machine/store.ts";
-import { aJob, insertMany, insertOne, running, settlementOf, settleOptions, show } from "../contract/store/fixture.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import {
+  aJob,
+  insertMany,
+  insertOne,
+  running,
+  settlementOf,
+  settleOptions,
+  show,
+  settleAll,
+  insertAlike,
+} from "../contract/store/fixture.ts";
+import { testDatabase } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 import { messagesOf } from "./race.ts";
 
-let db: TestDatabase;
-beforeEach(async () => {
-  db = await testDatabase({ connections: 12 });
-});
+const db = eachTest(() => testDatabase({ connections: 12 }));
+const { store } = db;
 
 describe("finding 1: a cap is a set of slots", () => {
   test("12 workers never run more than 7, leak no slot and leave no held job behind", async () => {
-    const { store } = db;
     await store.installSlots([{ key: "cap:seven", size: 7, onRefusal: "hold", reason: "slot" }]);
     const jobs = Array.from({ length: 150 }, () => aJob({ slotKeys: ["cap:seven"] }));
     const messages: Message[] = [];
@@ -27,10 +35,7 @@ describe("finding 1: a cap is a set of slots", () => {
       peak = Math.max(peak, (now += claimed.length));
       await store.heartbeat(claimed, "worker-1");
       now -= claimed.length;
-      const { settled, aftermath } = await store.settle(
-        claimed.map((job) => settlementOf(job)),
-        settleOptions,
-      );
+      const { settled, aftermath } = await settleAll(store, claimed);
       expect(settled).toHaveLength(claimed.length);
       await wake(aftermath.freed);
     };
@@ -50,7 +55,6 @@ describe("finding 1: a cap is a set of slots", () => {
   });
 
   test("two claims at once of jobs that share a lock: one runs, the other is SKIPPED", async () => {
-    const { store } = db;
     await store.installSlots([{ key: "lock:one", size: 1, onRefusal: "skip", reason: "lock-held" }]);
     for (let round = 0; round < 10; round += 1) {
       const ids = await insertMany(store, [{ slotKeys: ["lock:one"] }, { slotKeys: ["lock:one"] }]);
@@ -64,21 +68,14 @@ describe("finding 1: a cap is a set of slots", () => {
           .toSorted(),
       ).toEqual(["RUNNING", "SKIPPED"]);
       const ran = claims.flatMap(({ claimed }) => claimed).filter((job) => job.state === "RUNNING");
-      await store.settle(
-        ran.map((job) => settlementOf(job)),
-        settleOptions,
-      );
+      await settleAll(store, ran);
     }
   });
 
   test("of many refused by queue-one at once exactly one waits", async () => {
-    const { store } = db;
     await store.installSlots([{ key: "overlap:s", size: 1, onRefusal: "queue-one", reason: "overlap" }]);
     const runs = await running(store, { slotKeys: ["overlap:s"] });
-    const ids = await insertMany(
-      store,
-      Array.from({ length: 10 }, () => ({ slotKeys: ["overlap:s"] })),
-    );
+    const ids = await insertAlike(store, 10, { slotKeys: ["overlap:s"] });
     const claims = await Promise.all(
       ids.map((jobId) => store.claim([{ jobId, generation: 1, trace: "" }], { worker: "worker-1", alone: true })),
     );
@@ -97,7 +94,6 @@ describe("finding 1: a cap is a set of slots", () => {
 
 describe("finding 3: a message that died decides nothing", () => {
   test("a job that runs, or has a newer message, is left alone by the death of an older one", async () => {
-    const { store } = db;
     const job = await running(store);
     const dead = [{ jobId: job.jobId, generation: 1, trace: "" }];
     const options = { undeliveredMax: 1, backoffMs: 0 };

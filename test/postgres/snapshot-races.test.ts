@@ -1,17 +1,16 @@
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { leaveRuns } from "../../src/postgres/sql/archive.ts";
 import { renewLeases } from "../../src/postgres/sql/lease.ts";
 import { addUpRuns } from "../../src/postgres/sql/resolve.ts";
 import { execute, type Statement } from "../../src/postgres/statement.ts";
-import { insertMany, messageFor, running, settlementOf, settleOne, settleOptions } from "../contract/store/fixture.ts";
+import { insertMany, messageFor, running, settleOne, settleOptions, settleAll } from "../contract/store/fixture.ts";
 import { aTask, failed, workbench } from "../contract/store/run-fixture.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, otherSession } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 import { untilWaiting } from "./race.ts";
 
-let db: TestDatabase;
-beforeEach(async () => {
-  db = await testDatabase({ connections: 4 });
-});
+const db = eachTest(() => testDatabase({ connections: 4 }));
+const { store, pool } = db;
 
 /**
  * Runs a statement that stops where it has taken its snapshot and reads the rows of this condition, which it does not yet lock.
@@ -22,24 +21,19 @@ async function changedUnder<R>(
   { condition, values, change }: { readonly condition: string; readonly values: unknown[]; readonly change: string },
 ): Promise<readonly R[]> {
   if (!statement.text.includes(condition)) throw new Error(`the statement has no condition ${condition}`);
-  const holder = await db.pool.connect();
-  try {
-    await holder.query("begin; select pg_advisory_xact_lock(1)");
-    const text = statement.text.replace(condition, `${condition} and pg_advisory_xact_lock_shared(1) is not null`);
-    const answering = execute(db.pool, { ...statement, text }, values);
-    await untilWaiting(db);
-    await holder.query(change);
-    await holder.query("commit");
-    return await answering;
-  } finally {
-    holder.release();
-  }
+  const holder = await otherSession(pool);
+  await holder.query("select pg_advisory_xact_lock(1)");
+  const text = statement.text.replace(condition, `${condition} and pg_advisory_xact_lock_shared(1) is not null`);
+  const answering = execute(pool, { ...statement, text }, values);
+  await untilWaiting(db);
+  await holder.query(change);
+  await holder.query("commit");
+  return await answering;
 }
 
 const aRun = "insert into belfry.run (kind, key, version, state, created_at, sealed, finished_at)";
 
 test("a run that its starter opens again after the snapshot of its closing stays open", async () => {
-  const { pool } = db;
   const { rows } = await pool.query(`${aRun} values ('k', 'a', 1, 'RUNNING', belfry.now(), true, null) returning id`);
   const id = String((rows as { id: string }[])[0]?.id);
   const delta = () => pool.query("insert into belfry.run_delta (run_id) values ($1)", [id]);
@@ -58,7 +52,6 @@ test("a run that its starter opens again after the snapshot of its closing stays
 });
 
 test("a heartbeat writes no progress of an attempt whose job another lease has taken since its snapshot", async () => {
-  const { store, pool } = db;
   const { jobId, attempt } = await running(store);
   const progress = async (): Promise<unknown> => {
     const { rows } = await pool.query("select progress from belfry.job where id = $1", [jobId]);
@@ -79,7 +72,6 @@ test("a heartbeat writes no progress of an attempt whose job another lease has t
 });
 
 test("what leaves for the archive locks the runs of its own jobs and no others", async () => {
-  const { store, pool } = db;
   const { rows } = await pool.query(
     `${aRun} select 'k', n::text, 1, 'DONE', belfry.now(), true, belfry.now() from generate_series(1, 3) n returning id`,
   );
@@ -91,34 +83,27 @@ test("what leaves for the archive locks the runs of its own jobs and no others",
   );
   const [first] = ids;
   const job = (jobs as { id: string; run: string; version: string }[]).find(({ run }) => run === first);
-  const holder = await pool.connect();
-  try {
-    await holder.query("begin");
-    const gone = await execute(holder, leaveRuns, [[job?.id], [job?.version], [ids[1]], ["1"]]);
-    expect(gone).toEqual([{ gone: 1 }]);
-    const free = await pool.query("select id from belfry.run order by id for update skip locked");
-    expect((free.rows as { id: string }[]).map(({ id }) => id)).toEqual([ids[2]]);
-  } finally {
-    await holder.query("rollback");
-    holder.release();
-  }
+  const holder = await otherSession(pool);
+  const gone = await execute(holder, leaveRuns, [[job?.id], [job?.version], [ids[1]], ["1"]]);
+  expect(gone).toEqual([{ gone: 1 }]);
+  const free = await pool.query("select id from belfry.run order by id for update skip locked");
+  expect((free.rows as { id: string }[]).map(({ id }) => id)).toEqual([ids[2]]);
 });
 
 test("a resume counts an end once that no process had added up", async () => {
-  const bench = await workbench(db.store, { tasks: [aTask("a"), aTask("b")] });
+  const bench = await workbench(store, { tasks: [aTask("a"), aTask("b")] });
   const first = await bench.claim("a");
   if (first === null) throw new Error("the first task has a message");
-  await settleOne(db.store, first, failed);
-  await db.store.resumeRun(bench.runId, {});
-  bench.take(await db.store.relay({ limit: 10 }));
+  await settleOne(store, first, failed);
+  await store.resumeRun(bench.runId, {});
+  bench.take(await store.relay({ limit: 10 }));
   await bench.end("a");
-  expect(await db.store.run(bench.runId)).toMatchObject({ state: "RUNNING", total: 2, done: 1, ok: 1, failed: 0 });
+  expect(await store.run(bench.runId)).toMatchObject({ state: "RUNNING", total: 2, done: 1, ok: 1, failed: 0 });
   await bench.end("b");
-  expect(await db.store.run(bench.runId)).toMatchObject({ state: "DONE", done: 2, ok: 2, failed: 0 });
+  expect(await store.run(bench.runId)).toMatchObject({ state: "DONE", done: 2, ok: 2, failed: 0 });
 });
 
 test("a claim and a settle that wait for a row's change write one lease, and name the event that they write", async () => {
-  const { store, pool } = db;
   const ids = await insertMany(store, [{}, {}, {}]);
   const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
   const claimed = await behindAChange(ids[1], () => store.claim(messages, { ...settleOptions, alone: false }));
@@ -131,26 +116,16 @@ test("a claim and a settle that wait for a row's change write one lease, and nam
     more: [],
     lease: { ids: [expect.any(String)] },
   });
-  await behindAChange(ids[1], () =>
-    store.settle(
-      claimed.claimed.map((each) => settlementOf(each)),
-      settleOptions,
-    ),
-  );
+  await behindAChange(ids[1], () => settleAll(store, claimed.claimed));
   expect((await pool.query(started)).rows).toEqual([{ lease_id: null, named: true }]);
 });
 
 /** Another session has changed the row when the work begins, and commits once that waits for it. */
 async function behindAChange<T>(id: string | undefined, work: () => Promise<T>): Promise<T> {
-  const holder = await db.pool.connect();
-  try {
-    await holder.query("begin");
-    await holder.query("update belfry.job set trace = trace || '.' where id = $1", [id]);
-    const answer = work();
-    await untilWaiting(db);
-    await holder.query("commit");
-    return await answer;
-  } finally {
-    holder.release();
-  }
+  const holder = await otherSession(pool);
+  await holder.query("update belfry.job set trace = trace || '.' where id = $1", [id]);
+  const answer = work();
+  await untilWaiting(db);
+  await holder.query("commit");
+  return await answer;
 }

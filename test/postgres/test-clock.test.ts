@@ -1,12 +1,10 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { installTestClock } from "../../src/postgres/test-clock.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 
 describe("the test clock", () => {
-  let db: TestDatabase;
-  beforeEach(async () => {
-    db = await testDatabase();
-  });
+  const db = eachTest(() => testDatabase());
 
   test("is refused unless the caller says that this is a test database", async () => {
     await expect(installTestClock(db.pool, { thisIsATestDatabase: false })).rejects.toThrow(

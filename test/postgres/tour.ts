@@ -4,8 +4,17 @@ import { deliveryLimits } from "../../src/machine/delivery-limits.ts";
 import type { TestStore } from "../support/looks.ts";
 import type { ScheduleSpec } from "../../src/machine/schedule.ts";
 import { claim, insert, newerGraph, ofPages, runs } from "./run-tour.ts";
-import { aSpec } from "../contract/store/schedule-fixture.ts";
-import { aJob, failure, minute, settlementOf, settleOptions, dispatchWindowMs } from "../contract/store/fixture.ts";
+import { aSpec, occurrenceAt } from "../contract/store/schedule-fixture.ts";
+import {
+  aJob,
+  failure,
+  minute,
+  outboxIds,
+  settlementOf,
+  settleOptions,
+  dispatchWindowMs,
+  settleAll,
+} from "../contract/store/fixture.ts";
 
 /** Uses every verb of the store once or more, so that every statement runs with values of its daily life. */
 export async function tour(store: TestStore, clock: TestClock, tag: string): Promise<void> {
@@ -58,10 +67,7 @@ async function slots(store: TestStore, clock: TestClock, tag: string): Promise<v
   if (first === undefined) throw new Error("three slots were free");
   await store.cancel([first.jobId]);
   await store.freeSlots([first]);
-  await store.settle(
-    others.map((job) => settlementOf(job)),
-    settleOptions,
-  );
+  await settleAll(store, others);
   await store.wake({ slotKeys: "all", limit: deliveryLimits.wakeRowsMax });
   const both = await insert(store, [aJob({ slotKeys: [`${cap}#a`, cap, "overlap:tour"] })]);
   await claim(store, both);
@@ -78,10 +84,7 @@ async function endings(store: TestStore, clock: TestClock, tag: string): Promise
   const failed = { ...failure, to: "FAILED" } as const;
   for (const over of [{}, failed]) {
     const plain = await claim(store, await insert(store, ten()));
-    await store.settle(
-      plain.map((job) => settlementOf(job, over)),
-      settleOptions,
-    );
+    await settleAll(store, plain, over);
   }
   const running = await claim(store, await insert(store, ten()));
   await store.heartbeat(running, "worker-1");
@@ -111,17 +114,9 @@ async function schedules(store: TestStore, clock: TestClock, tag: string): Promi
   await store.installSchedules([spec, { ...spec, id: `${tag}-gone` }]);
   const { now } = await store.dueSchedules({ horizonMs: dispatchWindowMs, limit: 10 });
   await store.chains({ ids: [spec.id], timesMax: 100 });
-  const occurrences = [0, 1, 2].map((n) => ({
-    localTime: `${tag}-${n}`,
-    fold: 0 as const,
-    timezone: "UTC",
-    nominalAt: now + n * minute,
-    outcome: "PLANNED" as const,
-    reason: null,
-    isCatchUp: false,
-    missedCount: 0,
-    job: aJob({ dueAt: now + n * minute }),
-  }));
+  const occurrences = [0, 1, 2].map((n) =>
+    occurrenceAt(now + n * minute, { localTime: `${tag}-${n}`, job: aJob({ dueAt: now + n * minute }) }),
+  );
   const plan = {
     scheduleId: spec.id,
     version: 1,
@@ -131,7 +126,7 @@ async function schedules(store: TestStore, clock: TestClock, tag: string): Promi
   };
   const { outbox } = (await store.plan([plan])).aftermath;
   await clock.advance(minute);
-  await claim(store, outbox.flatMap(({ messages }) => messages.map((message) => message.jobId)).slice(0, 1));
+  await claim(store, outboxIds(outbox).slice(0, 1));
   await store.installSchedules([{ ...spec, overlap: "skip" }]);
 }
 
@@ -143,17 +138,8 @@ async function scheduleControl(store: TestStore, clock: TestClock, tag: string):
   await store.pauseSchedule(spec.id, null);
   await clock.advance(10 * minute);
   const nominalAt = (await store.now()) - 5 * minute;
-  const occurrence = {
-    localTime: `${tag}-past`,
-    fold: 0,
-    timezone: "UTC",
-    nominalAt,
-    outcome: "PLANNED",
-    reason: null,
-    isCatchUp: true,
-    missedCount: 0,
-    job: aJob({ dueAt: nominalAt, slotKeys: ["cap:tour"] }),
-  } as const;
+  const job = aJob({ dueAt: nominalAt, slotKeys: ["cap:tour"] });
+  const occurrence = occurrenceAt(nominalAt, { localTime: `${tag}-past`, isCatchUp: true, job });
   await store.backfill(spec.id, [{ occurrence, version: 2 }], { paceMs: 1_000, slotKey: "cap:tour" });
   const found = await store.occurrencesAt(spec.id, { localTimes: [occurrence.localTime], instants: [nominalAt] });
   await store.occurrencesBetween(spec.id, nominalAt - minute, nominalAt, 10);
@@ -174,27 +160,17 @@ async function prematerialized(store: TestStore, clock: TestClock, tag: string):
   const nominalAt = (await store.now()) + minute;
   const spec = { ...specOf(`${tag}-ahead`), materializeBeforeMs: minute };
   const write = async (version: number): Promise<void> => {
-    const occurrence = {
-      localTime: `${tag}-ahead`,
-      fold: 0,
-      timezone: "UTC",
-      nominalAt,
-      outcome: "PLANNED",
-      reason: null,
-      isCatchUp: false,
-      missedCount: 0,
-      job: aJob(),
-    } as const;
+    const occurrence = occurrenceAt(nominalAt, { localTime: `${tag}-ahead`, job: aJob() });
     const plan = { scheduleId: spec.id, version, decidedUntil: nominalAt, nextAt: null, occurrences: [occurrence] };
     const { outbox } = (await store.plan([plan])).aftermath;
-    const [by] = await claim(store, outbox[0]?.messages.map((message) => message.jobId) ?? []);
+    const [by] = await claim(store, outboxIds(outbox));
     if (by === undefined) throw new Error("the job that writes targets was claimed");
     const made = { key: `${tag}-${version}`, starterId: by.jobId, parentId: null };
     const run = { ...ofPages, ...made, kind: "ahead", sealed: false, tasks: [] };
     const { runId } = await store.startRun(run);
     const targets = [{ job: aJob({ key: `${tag}-ahead`, dueAt: nominalAt }), row: null }];
     const written = await store.addPage(runId, { targets, cursor: 1, by });
-    await claim(store, written.aftermath.outbox[0]?.messages.map((message) => message.jobId) ?? []);
+    await claim(store, outboxIds(written.aftermath.outbox));
   };
   await store.createSchedule(spec);
   await write(1);

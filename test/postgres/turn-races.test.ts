@@ -1,24 +1,19 @@
 /** Races of dispatches that share a lane. */
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { lockTurnLane, takeTurns } from "../../src/postgres/sql/turn.ts";
 import { execute } from "../../src/postgres/statement.ts";
-import { insertMany } from "../contract/store/fixture.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { insertMany, insertAlike } from "../contract/store/fixture.ts";
+import { testDatabase } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 import { messagesOf, untilWaiting } from "./race.ts";
 
-let db: TestDatabase;
-beforeEach(async () => {
-  db = await testDatabase({ connections: 3 });
-});
+const db = eachTest(() => testDatabase({ connections: 3 }));
+const { store, connections } = db;
 
 test("a dispatch that waited for another of its lane counts what that one sent", async () => {
-  const { store, connections } = db;
   await store.installTurns([{ lane: "bulk", places: 4, ahead: 5, agingMs: 1_000 }]);
   const turn = { heldOn: "turn:bulk#0#a", weight: 1 };
-  await insertMany(
-    store,
-    Array.from({ length: 20 }, () => ({ lane: "bulk", turn })),
-  );
+  await insertAlike(store, 20, { lane: "bulk", turn });
   await store.takeTurns({ of: { lanes: [], keys: [turn.heldOn] }, limit: 1 });
   const first = await connections.tx.connect();
   await first.query("begin");
@@ -26,10 +21,7 @@ test("a dispatch that waited for another of its lane counts what that one sent",
   expect(await execute(first, takeTurns, ["bulk", 3])).toHaveLength(3);
   // Of another key, so that it is not the same rows that both would send.
   const other = { heldOn: "turn:bulk#0#b", weight: 1 };
-  await insertMany(
-    store,
-    Array.from({ length: 4 }, () => ({ lane: "bulk", turn: other })),
-  );
+  await insertAlike(store, 4, { lane: "bulk", turn: other });
   const second = store.takeTurns({ of: { lanes: [], keys: [other.heldOn] }, limit: 100 });
   await untilWaiting(db);
   await first.query("commit");
@@ -38,7 +30,6 @@ test("a dispatch that waited for another of its lane counts what that one sent",
 });
 
 test("a key that is marked while a dispatch finds nothing of it stays marked", async () => {
-  const { store, connections } = db;
   await store.installTurns([{ lane: "bulk", places: 4, ahead: 5, agingMs: 1_000 }]);
   const turn = { heldOn: "turn:bulk#0#a", weight: 1 };
   await insertMany(store, [{ lane: "bulk", turn }]);

@@ -1,12 +1,20 @@
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type EventSink, publishPage } from "../../src/insight/publish.ts";
 import { world } from "../core/world.ts";
 import type { Settlement } from "../../src/machine/store.ts";
 import type { JobId } from "../../src/machine/job.ts";
-import { insertMany, messageFor, running, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import {
+  insertMany,
+  messageFor,
+  running,
+  settlementOf,
+  settleOptions,
+  insertAlike,
+} from "../contract/store/fixture.ts";
 import { aTask, failed, workbench } from "../contract/store/run-fixture.ts";
 import { until } from "../local/until.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 import { readOn } from "./read-on.ts";
 import { readEvents } from "../../src/insight/stream.ts";
 import { readKindTotals } from "../../src/insight/kind-totals.ts";
@@ -14,16 +22,10 @@ import { readKindTotals } from "../../src/insight/kind-totals.ts";
 /** One statement moves so many jobs, so one event row has as many moves. */
 const many = 1_000;
 
-let db: TestDatabase;
-beforeEach(async () => {
-  db = await testDatabase({ connections: 2 });
-});
+const db = eachTest(() => testDatabase({ connections: 2 }));
 
 async function oneRow(count = many): Promise<readonly string[]> {
-  const ids = await insertMany(
-    db.store,
-    Array.from({ length: count }, () => ({})),
-  );
+  const ids = await insertAlike(db.store, count);
   const { rows } = await db.pool.query("select cardinality(job_ids) as moves from belfry.event");
   expect(rows).toEqual([{ moves: count }]);
   return ids.toSorted();

@@ -6,6 +6,7 @@ import { publishLimits } from "../../src/insight/publish-limits.ts";
 import { type EventSink, publishing, publishPage } from "../../src/insight/publish.ts";
 import { openApi } from "../api/harness.ts";
 import { type Received, receiver } from "./sink.ts";
+import { otherSession } from "../support/database.ts";
 
 const secret = "a secret of the test";
 const ok = { status: 204 };
@@ -147,15 +148,13 @@ test("of two publishers one sends; a late owner cannot mark what another has mar
 test("a late commit is published after what overtook it, and an open transaction holds nothing up", async () => {
   const { publish, pool, call } = await begun(0);
   const { url, received } = await receiver(() => ok);
-  const late = await pool.connect();
-  await late.query("begin");
+  const late = await otherSession(pool);
   await late.query(
     "insert into belfry.event (id, at, to_state, job_ids, attempts, generations) values (belfry.next_event(), belfry.now(), 'QUEUED', array[1::bigint], array[0], array[1])",
   );
   await call("POST", "/jobs", { kind: "ping" });
   expect(await publish(hook(url))).toBe(1);
   await late.query("commit");
-  late.release();
   expect(await publish(hook(url))).toBe(1);
   expect(new Set(idsOf(received)).size).toBe(2);
 });

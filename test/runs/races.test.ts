@@ -1,19 +1,17 @@
 /** Findings 5, 7, 10 and 23 of the races behind the design, on real connections. */
 import type { RunId } from "../../src/machine/job.ts";
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { addUpRuns } from "../../src/postgres/sql/resolve.ts";
 import { runLimits } from "../../src/machine/run-limits.ts";
 import type { Claimed } from "../../src/machine/store.ts";
 import type { NewRun, NewTask } from "../../src/machine/run.ts";
-import { aJob, claimOne, insertOne, settlementOf, settleOptions } from "../contract/store/fixture.ts";
+import { aJob, claimOne, insertOne, settlementOf, settleOptions, settleAll } from "../contract/store/fixture.ts";
 import { aRun, aTask, failed } from "../contract/store/run-fixture.ts";
 import { deadlocks, messagesOf, shuffled, untilWaiting } from "../postgres/race.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, otherSession } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 
-let db: TestDatabase;
-beforeEach(async () => {
-  db = await testDatabase({ connections: 12 });
-});
+const db = eachTest(() => testDatabase({ connections: 12 }));
 
 const task = (name: string, after: readonly number[]): NewTask => aTask(name, after);
 const run = (key: string, tasks: readonly NewTask[]): NewRun => aRun({ key, tasks });
@@ -22,11 +20,8 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, n
 
 /** Starts a run and claims all it hands off. */
 async function claimed(key: string, tasks: readonly NewTask[]): Promise<{ runId: RunId; held: readonly Claimed[] }> {
-  const {
-    runId,
-    aftermath: { outbox },
-  } = await db.store.startRun(run(key, tasks));
-  const messages = messagesOf(outbox);
+  const { runId, aftermath } = await db.store.startRun(run(key, tasks));
+  const messages = messagesOf(aftermath.outbox);
   const held: Claimed[] = [];
   for (let from = 0; from < messages.length; from += 100) {
     const page = messages.slice(from, from + 100);
@@ -37,10 +32,7 @@ async function claimed(key: string, tasks: readonly NewTask[]): Promise<{ runId:
 
 /** What a worker does with ended jobs: settle, then bring its runs forward while a look finds more. No pass runs. */
 async function settle(jobs: readonly Claimed[]): Promise<readonly string[]> {
-  const settled = await db.store.settle(
-    jobs.map((job) => settlementOf(job)),
-    settleOptions,
-  );
+  const settled = await settleAll(db.store, jobs);
   const queued = [...messagesOf(settled.aftermath.outbox)];
   for (let round = 0; round < runLimits.resolveRoundsMax; round += 1) {
     const resolved = await db.store.resolve({
@@ -133,10 +125,7 @@ describe("finding 23: a wide release", () => {
     const count = runLimits.releasedRowsMax + 50;
     const tasks = [task("root", []), ...numbers(count).map((n) => task(`leaf-${n}`, [0]))];
     const { held } = await claimed("fan", tasks);
-    const settled = await db.store.settle(
-      held.map((job) => settlementOf(job)),
-      settleOptions,
-    );
+    const settled = await settleAll(db.store, held);
     expect(messagesOf(settled.aftermath.outbox)).toHaveLength(runLimits.releasedRowsMax);
     expect(settled.aftermath.leftToRelay).toEqual(["default"]);
     expect(messagesOf(await db.store.relay({ limit: 500 }))).toHaveLength(50);
@@ -157,10 +146,7 @@ describe("finding 23: a wide release", () => {
 test("a chain of skipped tasks is spread in rounds, and the run still closes", async () => {
   const chain = [task("t0", []), ...numbers(40).map((n) => task(`t${n + 1}`, [n]))];
   const { runId, held } = await claimed("chain", chain);
-  await db.store.settle(
-    held.map((job) => settlementOf(job, failed)),
-    settleOptions,
-  );
+  await settleAll(db.store, held, failed);
   for (let more = true; more;) ({ more } = await db.store.resolve({ runs: "all", limit: 10 }));
   expect(await db.store.run(runId)).toMatchObject({ state: "FAILED", failed: 1, skipped: 40, done: 41 });
 });
@@ -211,15 +197,13 @@ test("a page that is being written holds a cancel of its run back, so that none 
   const by = await claimOne(store, await insertOne(store));
   const { runId } = await store.startRun(aRun({ sealed: false }));
   const target = aJob({ kind: "push", key: "t" });
-  const holder = await pool.connect();
-  await holder.query("begin");
+  const holder = await otherSession(pool);
   await store.insert([target], { tx: holder });
   const paging = store.addPage(runId, { targets: [{ job: target, row: null }], cursor: null, by });
   await untilWaiting(db);
   const canceling = store.cancelRun(runId);
   const first = await Promise.race([canceling.then(() => "canceled"), untilWaiting(db, 2).then(() => "waits")]);
   await holder.query("rollback");
-  holder.release();
   expect(first).toBe("waits");
   expect(await paging).toMatchObject({ written: true, created: 1 });
   expect(await canceling).toBe(true);

@@ -1,38 +1,31 @@
 /** A signal and the release of its task, or a second signal, that meet at the task's row on real connections. */
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { settlementOf, settleOptions } from "../contract/store/fixture.ts";
 import { aTask, workbench } from "../contract/store/run-fixture.ts";
 import { untilWaiting } from "../postgres/race.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { testDatabase, otherSession } from "../support/database.ts";
+import { eachTest } from "../support/each-test.ts";
 
 const dayMs = 86_400_000;
 
-let db: TestDatabase;
-beforeEach(async () => {
-  db = await testDatabase({ connections: 6 });
-});
+const db = eachTest(() => testDatabase({ connections: 6 }));
+const { store } = db;
 
 /** Both wait for the row, the first before the second, and go on in that order. */
 async function inOrder(first: () => Promise<unknown>, second: () => Promise<unknown>): Promise<void> {
-  const holder = await db.pool.connect();
-  try {
-    await holder.query("begin");
-    await holder.query("select from belfry.job where task = 'approved' for update");
-    const one = first();
-    await untilWaiting(db, 1);
-    const two = second();
-    await untilWaiting(db, 2);
-    await holder.query("commit");
-    await Promise.all([one, two]);
-  } finally {
-    holder.release();
-  }
+  const holder = await otherSession(db.pool);
+  await holder.query("select from belfry.job where task = 'approved' for update");
+  const one = first();
+  await untilWaiting(db, 1);
+  const two = second();
+  await untilWaiting(db, 2);
+  await holder.query("commit");
+  await Promise.all([one, two]);
 }
 
 test.each(["signal", "release"])(
   "a signal and a release that meet lose nothing: the %s comes first",
   async (earlier) => {
-    const { store } = db;
     const approved = aTask("approved", [0], { wait: { ms: 365 * dayMs, forSignal: true } });
     const bench = await workbench(store, { tasks: [aTask("ask"), approved] });
     const ask = await bench.claim("ask");
@@ -50,7 +43,6 @@ test.each(["signal", "release"])(
 );
 
 test("of two signals that meet, the first is taken and the second a conflict", async () => {
-  const { store } = db;
   const bench = await workbench(store, { tasks: [aTask("approved", [], { wait: { ms: dayMs, forSignal: true } })] });
   const answers: unknown[] = [];
   const signal = (n: number) => async () =>

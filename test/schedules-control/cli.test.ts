@@ -1,10 +1,13 @@
 import { expect, test } from "vitest";
 import { belfry as run, serveApi } from "../cli/harness.ts";
+import { eachTest } from "../support/each-test.ts";
+
+const opened = eachTest(() => serveApi());
+const { belfry } = opened;
 
 const create = ["schedules", "create", "nightly", "--kind", "ping", "--cron", "0 3 * * *", "--timezone", "Asia/Seoul"];
 
 test("create, show, update, next, pause, resume, trigger, history and delete", async () => {
-  const { belfry } = await serveApi();
   expect(await belfry(...create)).toMatchObject({
     code: 0,
     out: expect.stringContaining("2026-11-21T18:00:00.000Z\t0 3 * * *\tAsia/Seoul\tping\ttests"),
@@ -34,7 +37,6 @@ test("create, show, update, next, pause, resume, trigger, history and delete", a
 });
 
 test("what comes up is shown with its risks, the load beside the capacity, and by lane and app", async () => {
-  const { belfry } = await serveApi();
   await belfry(...create);
   await belfry("schedules", "pause", "ping-often", "--until", "20m");
   const { out } = await belfry("schedules", "upcoming", "--timezone", "UTC");
@@ -51,7 +53,6 @@ test("what comes up is shown with its risks, the load beside the capacity, and b
 });
 
 test("a simulation shows where more is due than a lane runs, and fails a pipeline above its bound", async () => {
-  const { belfry } = await serveApi();
   const day = ["schedules", "simulate", "--days", "1", "--unmeasured", "15m"];
   const roomy = await belfry(...day, "--fail-over", "0");
   expect(roomy.out).toContain("LANE\tTIMES\tWORK\tCAPACITY\tPILE-UPS\ndefault\t144\t1d 12h\t20\t0\n");
@@ -101,7 +102,6 @@ test("the schedules of a project are simulated without a running system", async 
 });
 
 test("more than one is confirmed, and one that fails does not stop the others", async () => {
-  const { belfry } = await serveApi();
   expect(await belfry("schedules", "pause", "ping-often", "none")).toMatchObject({ code: 2 });
   const both = await belfry("schedules", "pause", "none", "ping-often", "--yes", "--json");
   expect(both.code).toBe(6);
@@ -109,7 +109,6 @@ test("more than one is confirmed, and one that fails does not stop the others", 
 });
 
 test("preview shows what clock changes do, and explain says what became of a time", async () => {
-  const { belfry } = await serveApi();
   const preview = ["schedules", "preview", "30 2 * * *", "--timezone", "America/New_York", "--count", "1"];
   const shown = await belfry(...preview, "--after", "2027-03-13T12:00:00Z");
   expect(shown.out).toContain("the clock skips 02:30 (it jumps from 02:00 to 03:00): fires at 03:00");
@@ -121,7 +120,7 @@ test("preview shows what clock changes do, and explain says what became of a tim
 });
 
 test("a backfill is looked at first, and more than ten jobs are confirmed", async () => {
-  const { belfry, store, advance } = await serveApi();
+  const { store, advance } = opened;
   await advance(3 * 3_600_000);
   const decidedUntil = await store.now();
   const plan = { scheduleId: "ping-often", version: 1, decidedUntil, nextAt: null, occurrences: [] };

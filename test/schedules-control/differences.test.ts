@@ -1,10 +1,10 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { registry } from "../../src/define/definition.ts";
 import { defineApp } from "../../src/define/define-app.ts";
 import { defineSchedule } from "../../src/define/define-schedule.ts";
 import { installDefinitions } from "../../src/schedule/install-schedules.ts";
 import { belfry } from "../cli/harness.ts";
-import { freshDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
 import { appOf, capped, stage, work } from "./stage.ts";
 import { aPause } from "../support/pause.ts";
 
@@ -52,8 +52,7 @@ test("a system that is alone on its database removes what another stage left the
 });
 
 test("check compares with the database it knows, and says when that does not answer", async () => {
-  const db = await freshDatabase();
-  onTestFinished(() => db.close());
+  const db = await testDatabase();
   const check = (url: string) => belfry(["check", "--stage", "prod"], { env: { DATABASE_URL: url } });
   await db.store.createSchedule(schedule("by-hand", "5m").spec("test", "test"));
   const seen = await check(db.url);

@@ -9,6 +9,7 @@ import { createSchedule, triggerSchedule, updateSchedule } from "../../src/insig
 import { tick } from "../../src/schedule/tick.ts";
 import { createWorker } from "../../src/run/worker.ts";
 import { acknowledge, lane, world } from "../core/world.ts";
+import { eachTest } from "../support/each-test.ts";
 
 const minute = 60_000;
 const options = { stage: "test" };
@@ -61,10 +62,11 @@ async function open() {
   };
 }
 
+const at = eachTest(open);
+
 test.each(["all-users", "sweep"])(
   "%s on a schedule that people made knows its zone and its day there",
   async (kind) => {
-    const at = await open();
     await createSchedule(at.ports, at.known, { id: "mine", kind, ...evening }, options);
     await at.liveFor(3 * minute);
     expect(at.moments[0]).toMatchObject(honolulu);
@@ -72,7 +74,6 @@ test.each(["all-users", "sweep"])(
 );
 
 test("a job of a schedule that people made has the payload that is stored with it", async () => {
-  const at = await open();
   const mine = { id: "mine", kind: "one", ...evening, payload: { day: "stored" } };
   await createSchedule(at.ports, at.known, mine, options);
   await at.liveFor(3 * minute);
@@ -80,7 +81,6 @@ test("a job of a schedule that people made has the payload that is stored with i
 });
 
 test("a backfilled time has the zone it was planned in, whatever an edit made of the schedule", async () => {
-  const at = await open();
   const mine = { id: "mine", kind: "all-users" };
   const { decidedUntil } = await createSchedule(at.ports, at.known, { ...mine, ...evening, misfire: "skip" }, options);
   await at.ports.clock.advance(60 * minute);
@@ -93,7 +93,6 @@ test("a backfilled time has the zone it was planned in, whatever an edit made of
 });
 
 test("what is triggered by hand gets the zone and the day of the schedule, as its times do", async () => {
-  const at = await open();
   for (const kind of ["all-users", "sweep"])
     await createSchedule(at.ports, at.known, { id: `my-${kind}`, kind, ...evening }, options);
   const made = await triggerSchedule(at.ports, at.known, "my-all-users", { ...options, key: "once" });

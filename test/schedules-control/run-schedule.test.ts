@@ -9,6 +9,7 @@ import { runSchedule, scheduleLock } from "../../src/schedule/run-schedule.ts";
 import { createMemoryLockStore } from "../../src/testing/memory-lock-store.ts";
 import { hour, midnight, minute, stage, work } from "./stage.ts";
 import { aPause } from "../support/pause.ts";
+import { eachTest } from "../support/each-test.ts";
 
 const options = { owner: "task", stage: "test", onLockOutage: "postgres" } as const;
 const { signal } = new AbortController();
@@ -52,8 +53,9 @@ async function woken(over: object = {}) {
   };
 }
 
+const at = eachTest(woken);
+
 test("a wake writes the occurrence and the job a tick would have written, and does the work itself", async () => {
-  const at = await woken();
   await at.advance(5 * minute);
   const report = await at.wake();
   expect(report).toMatchObject({ outcome: "done", occurrences: 1, jobs: [{ state: "SUCCESS" }] });
@@ -67,7 +69,6 @@ test("a wake writes the occurrence and the job a tick would have written, and do
 });
 
 test("the tick leaves it to its task, and makes up for a wake that was lost after the grace, once", async () => {
-  const at = await woken();
   await at.advance(5 * minute);
   await at.tick();
   expect(await at.outcomes()).toEqual([]);
@@ -83,7 +84,6 @@ test("the tick leaves it to its task, and makes up for a wake that was lost afte
 });
 
 test("a healthy rule leaves the tick nothing to do", async () => {
-  const at = await woken();
   for (let k = 1; k <= 4; k++) {
     await at.advance(5 * minute);
     await at.wake();
@@ -113,7 +113,6 @@ test("while another task has the lock, a wake ends, and the tick records the tim
 test.each(["tick.afterCommit", "received"])(
   "a task that dies at %s, before its claim, leaves the job to the lane",
   async (point) => {
-    const at = await woken();
     await at.advance(5 * minute);
     at.crash(point);
     await expect(at.wake()).rejects.toThrow("crashed");
@@ -126,7 +125,6 @@ test.each(["tick.afterCommit", "received"])(
 );
 
 test("a task whose claim fails leaves the job to the lane", async () => {
-  const at = await woken();
   await at.advance(5 * minute);
   const store = { ...at.store, claim: () => Promise.reject(new Error("canceled by the lock timeout")) };
   const report = await runSchedule({ ...at.ports, store }, at.definitions, { ...options, id: "s", signal });
@@ -147,7 +145,6 @@ test("after an outage the misfire policy decides, and the paced ones are left to
 });
 
 test("a pause is decided at claim; off in this stage and unknown end at once", async () => {
-  const at = await woken();
   await at.advance(5 * minute);
   await at.store.pauseSchedule("s", aPause);
   expect(await at.wake()).toMatchObject({ jobs: [{ state: "SKIPPED" }] });
@@ -176,7 +173,6 @@ describe("a wake before its time", () => {
     [0, [], "done"],
     [-1, [], "done"],
   ])("by %d ms sleeps %j", async (earlyMs, slept, outcome) => {
-    const at = await woken();
     await at.advance(step - earlyMs);
     expect(await at.wake()).toMatchObject({ outcome });
     expect(at.slept).toEqual(slept);
@@ -227,7 +223,6 @@ describe("what a wake decides", () => {
   });
 
   test("is one page for each version, as many as a tick has rounds; the next wake goes on", async () => {
-    const at = await woken();
     for (let edit = 0; edit < 12; edit += 1) {
       await at.advance(step);
       await at.edit({ misfire: edit % 2 === 0 ? "skip" : "latest" });
@@ -241,7 +236,6 @@ describe("what a wake decides", () => {
   });
 
   test("is nothing with older tz data than its times were computed with, and the lock is free again", async () => {
-    const at = await woken();
     at.respec({ timezone: "Asia/Seoul", tzVersion: "2999z" });
     await at.advance(step);
     await expect(at.wake()).rejects.toThrow('schedule "s": its times were computed with tz data 2999z');

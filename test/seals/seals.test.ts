@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text as readAll } from "node:stream/consumers";
-import type { AddressInfo } from "node:net";
 import { randomBytes } from "node:crypto";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { openSeals } from "../../src/aws/seals.ts";
 import { sealValue } from "../../src/machine/seal.ts";
+import { listening } from "../support/listening.ts";
 
 const localKey = () => `local:${randomBytes(32).toString("base64")}`;
 const sealsOf = (keys: Readonly<Record<string, string>>, kmsEndpoint: string | null = null, nowMs = () => 0) =>
@@ -83,9 +83,7 @@ async function fakeKms(mayDecrypt: boolean) {
     if (known?.context !== context) return answer(400, { __type: "InvalidCiphertextException" });
     return answer(200, { Plaintext: known.plain });
   };
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, calls };
+  return { url: `http://127.0.0.1:${await listening(server)}/`, calls };
 }
 
 const arn = "arn:aws:kms:us-east-1:111122223333:key/11111111-2222-3333-4444-555555555555";

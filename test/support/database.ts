@@ -1,4 +1,4 @@
-import { Pool } from "pg";
+import { Pool, type PoolClient } from "pg";
 import { inject, onTestFinished } from "vitest";
 import { type Connections, openConnections } from "../../src/postgres/connect.ts";
 import { createSession } from "../../src/postgres/session.ts";
@@ -87,6 +87,17 @@ export async function testDatabase(options: FreshOptions = {}): Promise<TestData
   const db = await freshDatabase(options);
   onTestFinished(() => db.close());
   return db;
+}
+
+/** A session of its own in a transaction. What is still open when the test ends is rolled back. */
+export async function otherSession(pool: Pool): Promise<PoolClient> {
+  const client = await pool.connect();
+  onTestFinished(async () => {
+    await client.query("rollback");
+    client.release();
+  });
+  await client.query("begin");
+  return client;
 }
 
 const poolsOf = ({ pool, connections }: Kept): readonly Pool[] => [pool, connections.main, connections.tx];

@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
+import { listening } from "./listening.ts";
 
 export interface Reply {
   readonly status: number;
@@ -33,13 +32,9 @@ export async function serve(...answers: Answer[]): Promise<{ url: string; calls:
       else reply(response, answer);
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls };
+  const url = `http://127.0.0.1:${await listening(server)}`;
+  onTestFinished(() => server.closeAllConnections());
+  return { url, calls };
 }
 
 export const reply = (response: ServerResponse, { status, body, headers }: Reply): void => {

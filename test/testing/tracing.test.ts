@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-node";
 import { defineApp, defineJob, PermanentError } from "belfry";
 import { httpClient } from "belfry/http";
 import { createTestSystem } from "belfry/testing";
-import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { listening } from "../support/listening.ts";
 
 const exporter = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
@@ -34,10 +34,8 @@ test("one trace goes from the caller over the queue to the handler, its transact
   const server = createServer((request, response) => {
     heard = request.headers["traceparent"] as string;
     response.end();
-  }).listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await new Promise((listening) => server.once("listening", listening));
-  const bank = httpClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  });
+  const bank = httpClient({ baseUrl: `http://127.0.0.1:${await listening(server)}` });
   const pay = defineJob({
     id: "traced-pay",
     async run(_, ctx) {

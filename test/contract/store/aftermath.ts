@@ -1,8 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import {
   claimIfPossible,
-  eachTest,
   insertOne,
   messageFor,
   minute,
@@ -10,19 +9,17 @@ import {
   running,
   settlementOf,
   settleOptions,
-  type OpenStore,
+  contract,
+  type At,
 } from "./fixture.ts";
 import { aTask, failed, workbench } from "./run-fixture.ts";
 
 const chain = [aTask("a"), aTask("b", [0])];
 
 /** What each change leaves to do besides its messages. */
-export function aftermathContract(open: OpenStore): void {
-  describe("aftermath", () => {
-    const at = eachTest(open);
-
+export const aftermathContract = contract({
+  aftermath: ({ store, advance }: At) => {
     test("a claim that holds a job names its slots, since one may have been freed after it was refused", async () => {
-      const { store } = at();
       await store.installSlots([{ key: "cap:x", size: 1, onRefusal: "hold", reason: "slot" }]);
       await running(store, { slotKeys: ["cap:x"] });
       const message = await messageFor(store, await insertOne(store, { slotKeys: ["cap:x"] }));
@@ -32,14 +29,12 @@ export function aftermathContract(open: OpenStore): void {
     });
 
     test("a claim that runs a job leaves nothing", async () => {
-      const { store } = at();
       const message = await messageFor(store, await insertOne(store));
       const { aftermath } = await store.claim([message], { worker: "worker-1", alone: false });
       expect(aftermath).toEqual(noAftermath);
     });
 
     test("a claim that refuses a job of a canceled run names the run", async () => {
-      const { store } = at();
       const bench = await workbench(store, { tasks: chain });
       const task = only((await store.tasks(bench.runId)).slice(0, 1));
       const message = await messageFor(store, task.jobId);
@@ -49,7 +44,6 @@ export function aftermathContract(open: OpenStore): void {
     });
 
     test("a cancel, a settle, a rescue, a dead letter and a condition that end a task name its run", async () => {
-      const { store, advance } = at();
       const started = async () => {
         const bench = await workbench(store, { key: `k${await store.now()}`, tasks: chain });
         await advance(1_000);
@@ -81,11 +75,10 @@ export function aftermathContract(open: OpenStore): void {
     });
 
     test("a page of a cancel names its run", async () => {
-      const { store } = at();
       const { runId } = await workbench(store, { tasks: chain });
       await store.cancelRun(runId);
       const page = await store.cancelPage(runId, { limit: 10 });
       expect([page.canceled, page.aftermath.runs]).toEqual([2, [runId]]);
     });
-  });
-}
+  },
+});

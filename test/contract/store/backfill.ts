@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { JobId } from "../../../src/machine/job.ts";
 import type { TestStore } from "../../support/looks.ts";
 import type { PlannedOccurrence } from "../../../src/machine/schedule.ts";
-import { aJob, claimOne, minute, only, settleOne, show, type At, contract } from "./fixture.ts";
+import { aJob, claimOne, minute, only, settleOne, show, contract, type At } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
 
@@ -29,9 +29,8 @@ async function installed(store: TestStore): Promise<number> {
   return await store.now();
 }
 
-function filling(at: At): void {
+function filling({ store, advance }: At): void {
   test("a time without a row gets one, with a job that is due a pace later than the one before", async () => {
-    const { store, advance } = at();
     const now = await installed(store);
     const times = [3, 2, 1].map((k) => pastTime(now - k * minute));
     expect(await backfill(store, times)).toEqual({ added: 3, again: 0 });
@@ -51,7 +50,6 @@ function filling(at: At): void {
   });
 
   test("a second backfill goes on where the first one's waiting jobs end", async () => {
-    const { store } = at();
     const now = await installed(store);
     await backfill(store, [pastTime(now - 5 * minute), pastTime(now - 4 * minute)]);
     await backfill(store, [pastTime(now - 3 * minute)]);
@@ -60,7 +58,6 @@ function filling(at: At): void {
   });
 
   test("a time that was SKIPPED or COALESCED without a job is planned again", async () => {
-    const { store } = at();
     const now = await installed(store);
     const [skipped, coalesced] = [pastTime(now - 2 * minute), pastTime(now - minute)];
     await planned(store, [
@@ -75,7 +72,6 @@ function filling(at: At): void {
   });
 
   test("a job that was SKIPPED before it ran is used again, under its id and with its history", async () => {
-    const { store, advance } = at();
     await store.installSlots([{ key: slotKey, size: 1, onRefusal: "hold", reason: "slot" }]);
     const { jobId, nominalAt } = await dueOccurrence(store);
     await store.pauseSchedule("every-minute", aPause);
@@ -98,14 +94,11 @@ function filling(at: At): void {
   });
 }
 
-function leaving(at: At): void {
+function leaving({ store }: At): void {
   test("what has run, runs or waits, however often it is asked", async () => {
-    const { store } = at();
     const now = await installed(store);
     const past = [3, 2, 1].map((k) => occurrenceAt(now - k * minute));
-    const {
-      aftermath: { outbox },
-    } = await planned(store, past);
+    const { outbox } = (await planned(store, past)).aftermath;
     const [ran, runs] = only(outbox).messages.map((message) => message.jobId);
     if (ran === undefined || runs === undefined) throw new Error("three jobs were planned");
     await settleOne(store, await claimOne(store, ran), { to: "FAILED", failures: 1, errorCode: "X" });
@@ -122,14 +115,12 @@ function leaving(at: At): void {
   });
 
   test("what an earlier backfill planned", async () => {
-    const { store } = at();
     const now = await installed(store);
     await backfill(store, [pastTime(now - minute)]);
     expect(await backfill(store, [pastTime(now - minute)])).toEqual({ added: 0, again: 0 });
   });
 
   test("another reading of an instant that has its row", async () => {
-    const { store } = at();
     const now = await installed(store);
     await planned(store, [
       occurrenceAt(now - minute),
@@ -142,7 +133,6 @@ function leaving(at: At): void {
   });
 
   test("a schedule that does not exist", async () => {
-    const { store } = at();
     expect(await backfill(store, [pastTime(await store.now())])).toEqual({ refused: "unknown" });
   });
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { JobId, NewJob } from "../../../src/machine/job.ts";
 import type { Store } from "../../../src/machine/store.ts";
 import { aPause } from "../../support/pause.ts";
@@ -6,13 +6,13 @@ import {
   aJob,
   claimOne,
   dispatchWindowMs,
-  eachTest,
   insertMany,
   messageFor,
   minute,
   only,
   show,
-  type OpenStore,
+  contract,
+  type At,
 } from "./fixture.ts";
 
 const batch = { key: "a", max: 4, waitMs: 2_000 };
@@ -22,16 +22,14 @@ const { max, waitMs } = batch;
 const one = ({ delayMs = 0, ...over }: Partial<NewJob> = {}): NewJob =>
   aJob({ kind: "index", batch, ...over, delayMs: delayMs + waitMs });
 
-export function batchContract(open: OpenStore): void {
-  const at = eachTest(open);
-  const started = async (store: Store, ...ids: readonly JobId[]) => {
-    for (const id of ids) await claimOne(store, id);
-    return await store.gather(ids.map((jobId) => ({ jobId, max, waitMs })));
-  };
+const started = async (store: Store, ...ids: readonly JobId[]) => {
+  for (const id of ids) await claimOne(store, id);
+  return await store.gather(ids.map((jobId) => ({ jobId, max, waitMs })));
+};
 
-  describe("batches", () => {
+export const batchContract = contract({
+  batches: ({ store, advance }: At) => {
     test("a started job takes along those of its kind, key and lane that wait, the earliest first, up to the most of a call", async () => {
-      const { store, advance } = at();
       await insertMany(store, [one({ kind: "other" }), one({ lane: "other" }), aJob({ kind: "index" })]);
       const ids = await insertMany(store, [one({ batch: { ...batch, key: "b" } }), one(), one(), one(), one(), one()]);
       await advance(waitMs);
@@ -49,7 +47,6 @@ export function batchContract(open: OpenStore): void {
     });
 
     test("what waits for others is due at once then, and what waits for its own time or is held is left", async () => {
-      const { store, advance } = at();
       const [first, near, retried, later, far] = await insertMany(store, [
         one(),
         one({ delayMs: 1_000 }),
@@ -70,7 +67,6 @@ export function batchContract(open: OpenStore): void {
     });
 
     test("one that is not out yet is, by a message of its own", async () => {
-      const { store, advance } = at();
       const [far, first] = await insertMany(store, [one({ delayMs: 2 * dispatchWindowMs }), one({ delayMs: minute })]);
       await advance(2 * dispatchWindowMs + waitMs);
       const { jobs, outbox } = await started(store, first);
@@ -80,7 +76,6 @@ export function batchContract(open: OpenStore): void {
     });
 
     test("two that start in two lanes are two calls, and one without a batch key is in none", async () => {
-      const { store, advance } = at();
       const ids = await insertMany(store, [
         one(),
         one({ lane: "other" }),
@@ -97,7 +92,6 @@ export function batchContract(open: OpenStore): void {
     });
 
     test("of a full batch the first is due now, once, and a batch that is not full waits", async () => {
-      const { store } = at();
       const of = { ...batch, kind: "index" };
       const first = await store.insert([one(), one(), one()]);
       expect(first.aftermath.batches[0]).toEqual(of);
@@ -108,5 +102,5 @@ export function batchContract(open: OpenStore): void {
       expect(only(messages)).toMatchObject({ jobId: id, generation: 2, delayMs: 0 });
       expect(await store.startFull([of])).toEqual([]);
     });
-  });
-}
+  },
+});

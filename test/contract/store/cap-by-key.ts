@@ -1,8 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { TestStore } from "../../support/looks.ts";
 import {
   claimOne,
-  eachTest,
   insertMany,
   insertOne,
   messageFor,
@@ -11,7 +10,9 @@ import {
   running,
   settleOne,
   show,
-  type OpenStore,
+  contract,
+  type At,
+  insertAlike,
 } from "./fixture.ts";
 import { claimAll } from "./slot-order.ts";
 
@@ -22,18 +23,10 @@ const install = (store: TestStore, perKey = 1, total = 3): Promise<void> =>
 const of = (customer: string) => ({ slotKeys: [`cap:mail#${customer}`, "cap:mail"] });
 const minute = 60_000;
 
-export function capByKeyContract(open: OpenStore): void {
-  describe("a cap by key", () => {
-    taking(open);
-    waking(open);
-  });
-}
+export const capByKeyContract = contract({ "a cap by key": [taking, waking] });
 
-function taking(open: OpenStore): void {
-  const at = eachTest(open);
-
+function taking({ store }: At): void {
   test("one batch of several keys: each key has its places and all together theirs, of which a job that lacks its key's takes none", async () => {
-    const { store } = at();
     await install(store);
     const ids = await insertMany(store, ["a", "a", "b", "c", "d"].map(of));
     expect(await claimAll(store, ids)).toEqual(["RUNNING", "PENDING", "RUNNING", "RUNNING", "PENDING"]);
@@ -41,7 +34,6 @@ function taking(open: OpenStore): void {
   });
 
   test("in one batch the earlier due goes first, whichever was made first", async () => {
-    const { store } = at();
     await install(store);
     const now = await store.now();
     const ids = await insertMany(store, [
@@ -52,14 +44,12 @@ function taking(open: OpenStore): void {
   });
 
   test("keys that hold the separator, and keys that are the beginning of another, are apart", async () => {
-    const { store } = at();
     await install(store);
     const ids = await insertMany(store, ["a", "a#b", "a#", "a#b"].map(of));
     expect(await claimAll(store, ids)).toEqual(["RUNNING", "RUNNING", "RUNNING", "PENDING"]);
   });
 
   test("a larger size holds for keys that have their slots already; a smaller one as jobs end", async () => {
-    const { store } = at();
     await install(store);
     const first = await running(store, of("a"));
     await install(store, 2);
@@ -74,17 +64,11 @@ function taking(open: OpenStore): void {
   });
 }
 
-function waking(open: OpenStore): void {
-  const at = eachTest(open);
-
+function waking({ store, advance }: At): void {
   test("a wake of the total passes a flood of a full key, and its jobs wait for their key from then on", async () => {
-    const { store } = at();
     await install(store, 1, 1);
     const first = await running(store, of("x"));
-    const flood = await insertMany(
-      store,
-      Array.from({ length: 5 }, () => of("a")),
-    );
+    const flood = await insertAlike(store, 5, of("a"));
     const newer = await insertOne(store, of("b"));
     await claimAll(store, flood.slice(0, 3));
     expect(await heldOn(store, flood.slice(0, 3))).toEqual(["cap:mail", "cap:mail", "cap:mail"]);
@@ -97,7 +81,6 @@ function waking(open: OpenStore): void {
   });
 
   test("of one key the earliest held goes first, also beside a newcomer of another key", async () => {
-    const { store } = at();
     await install(store, 1, 10);
     const runs = await running(store, of("a"));
     const held = await insertMany(store, ["a", "a"].map(of));
@@ -114,7 +97,6 @@ function waking(open: OpenStore): void {
   });
 
   test("a key that nothing uses is forgotten, one that runs or is waited for is not, and each works again", async () => {
-    const { store, advance } = at();
     await install(store, 1, 10);
     const [idle, runs] = [await running(store, of("a")), await running(store, of("b"))];
     await settleOne(store, idle);
@@ -130,7 +112,6 @@ function waking(open: OpenStore): void {
   });
 
   test("an old message of a job of a new key makes nothing start", async () => {
-    const { store } = at();
     await install(store);
     const id = await insertOne(store, of("a"));
     const message = await messageFor(store, id);

@@ -1,10 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { CircuitRule } from "../../../src/machine/circuit-store.ts";
 import type { JobId } from "../../../src/machine/job.ts";
 import type { Store } from "../../../src/machine/store.ts";
 import {
   claimOne,
-  eachTest,
   failure,
   insertMany,
   messageFor,
@@ -13,7 +12,9 @@ import {
   outboxIds,
   settleOne,
   show,
-  type OpenStore,
+  contract,
+  type At,
+  insertAlike,
 } from "./fixture.ts";
 
 const rule: CircuitRule = {
@@ -44,26 +45,19 @@ async function dispatched(store: Store): Promise<readonly JobId[]> {
   return outboxIds(await store.relay({ limit: 1_000 }));
 }
 
-export function circuitContract(open: OpenStore): void {
-  describe("circuits", () => {
-    const at = eachTest(open);
-
+export const circuitContract = contract({
+  circuits: ({ store, advance }: At) => {
     /** Open, with these jobs on hold, and its pause over. */
     const heldAndOver = async (count: number): Promise<readonly JobId[]> => {
-      const { store, advance } = at();
       await fail(store, 4);
       await store.judgeCircuits([rule]);
-      const ids = await insertMany(
-        store,
-        Array.from({ length: count }, () => ({})),
-      );
+      const ids = await insertAlike(store, count);
       await holdAll(store, ids);
       await advance(rule.pauseMs);
       return ids;
     };
 
     test("opens at the share of at least so many ends in the time, once, and names what failed most", async () => {
-      const { store, advance } = at();
       expect(await store.judgeCircuits([rule])).toEqual([]);
       await fail(store, 3);
       expect(await store.judgeCircuits([rule])).toEqual([]);
@@ -80,7 +74,6 @@ export function circuitContract(open: OpenStore): void {
     });
 
     test("what arrives of its kinds is held without an attempt, and no resume of a lane releases it", async () => {
-      const { store } = at();
       const [held, other] = await insertMany(store, [{}, { kind: "other" }]);
       expect(await holdAll(store, [held])).toEqual([]);
       await fail(store, 4);
@@ -99,7 +92,6 @@ export function circuitContract(open: OpenStore): void {
     });
 
     test("after the pause one job is let through; its success closes, and the others follow in order", async () => {
-      const { store } = at();
       const [probe, ...others] = await heldAndOver(40);
       if (probe === undefined) throw new Error("jobs were held");
       expect(await store.probeCircuits([rule])).toEqual([{ name: "mail", move: "probe" }]);
@@ -118,7 +110,6 @@ export function circuitContract(open: OpenStore): void {
     });
 
     test("a probe that fails by a code of the circuit begins the next pause, and is held as the others are", async () => {
-      const { store, advance } = at();
       const [probe] = await heldAndOver(2);
       if (probe === undefined) throw new Error("jobs were held");
       await store.probeCircuits([rule]);
@@ -133,7 +124,6 @@ export function circuitContract(open: OpenStore): void {
     });
 
     test("a probe that is released stays the probe; one that fails otherwise or is canceled is followed by the next", async () => {
-      const { store } = at();
       const [first, second] = await heldAndOver(3);
       if (first === undefined || second === undefined) throw new Error("jobs were held");
       await store.probeCircuits([rule]);
@@ -150,7 +140,6 @@ export function circuitContract(open: OpenStore): void {
     });
 
     test("of failures that must be alike only those of one code count", async () => {
-      const { store } = at();
       const alike = { ...rule, alike: true, share: 1 };
       await fail(store, 4);
       await store.countForCircuits([{ name: "mail", code: "SMTP_500", ends: 1 }], worker);
@@ -161,7 +150,6 @@ export function circuitContract(open: OpenStore): void {
     });
 
     test("a kind that worked until now is parked by what came after its last success, if all must fail alike", async () => {
-      const { store, advance } = at();
       const alike = { ...rule, alike: true, share: 1 };
       await fail(store, 3, 100);
       await advance(2_000);
@@ -172,7 +160,6 @@ export function circuitContract(open: OpenStore): void {
     });
 
     test("retries get times apart, by the first attempts of the last minute, each once; a probe pass keeps their counts", async () => {
-      const { store, advance } = at();
       const budget = { name: "retry:mail", n: 2, share: 0.5 };
       const budgetRule = { ...rule, name: "retry:mail" };
       expect(await store.spaceRetries([budget])).toEqual([{ name: "retry:mail", endsMs: 12_000, everyMs: 6_000 }]);
@@ -187,11 +174,10 @@ export function circuitContract(open: OpenStore): void {
     });
 
     test("a circuit that no definition names is closed", async () => {
-      const { store } = at();
       const [held] = await heldAndOver(1);
       expect(await store.probeCircuits([])).toEqual([{ name: "mail", move: "close" }]);
       expect(await store.releaseForCircuits()).toBe(1);
       expect(await dispatched(store)).toEqual([held]);
     });
-  });
-}
+  },
+});

@@ -13,17 +13,16 @@ import {
   running,
   settleOne,
   show,
-  type At,
   contract,
+  type At,
 } from "./fixture.ts";
 
 export const claimContract = contract({ claim, "claim: what it refuses": refusals, "look and heartbeat": watching });
 
 const worker = { worker: "worker-1", alone: false } as const;
 
-function claim(at: At): void {
+function claim({ store, advance }: At): void {
   test("a due QUEUED row becomes RUNNING: attempt + 1, a lease from its row, the worker's name", async () => {
-    const { store } = at();
     const id = await insertOne(store, { leaseMs: 30_000, key: "k", payload: { n: 7 }, maxAttempts: 9 });
     const before = await store.now();
     const claimed = await claimOne(store, id, { worker: "worker-7" });
@@ -52,7 +51,6 @@ function claim(at: At): void {
   });
 
   test("a whole batch is claimed in one call, with one event each", async () => {
-    const { store } = at();
     const ids = await insertMany(store, [{}, {}, {}]);
     const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
     const { claimed } = await store.claim(messages.toReversed(), worker);
@@ -61,19 +59,16 @@ function claim(at: At): void {
   });
 
   test("the same message twice in one batch claims once", async () => {
-    const { store } = at();
     const message = await messageFor(store, await insertOne(store));
     expect((await store.claim([message, message], worker)).claimed).toHaveLength(1);
   });
 
   test("the event of a claim carries the new attempt and the worker", async () => {
-    const { store } = at();
     const { jobId } = await running(store);
     expect((await show(store, jobId)).events.at(-1)).toMatchObject({ to: "RUNNING", attempt: 1, worker: "worker-1" });
   });
 
   test("a try begins without the progress of the one before", async () => {
-    const { store } = at();
     const held = await running(store);
     await store.heartbeat([{ jobId: held.jobId, attempt: 1, progress: 0.5 }], "worker-1");
     await settleOne(store, held, { to: "QUEUED", interruptions: 1 });
@@ -82,7 +77,6 @@ function claim(at: At): void {
   });
 
   test("lateness is the time since it was due, never negative", async () => {
-    const { store, advance } = at();
     const id = await insertOne(store);
     await advance(minute);
     const { latenessMs } = await claimOne(store, id);
@@ -91,9 +85,8 @@ function claim(at: At): void {
   });
 }
 
-function refusals(at: At): void {
+function refusals({ store, advance }: At): void {
   test("a claim with an old generation returns nothing", async () => {
-    const { store } = at();
     const held = await running(store);
     await settleOne(store, held, { to: "QUEUED", interruptions: 1 });
     expect((await store.claim([{ jobId: held.jobId, generation: 1, trace: "" }], worker)).claimed).toEqual([]);
@@ -102,7 +95,6 @@ function refusals(at: At): void {
   });
 
   test("a row that is not due yet is not claimed", async () => {
-    const { store, advance } = at();
     const id = await insertOne(store, { delayMs: minute });
     expect(await claimIfPossible(store, id)).toBeNull();
     await advance(minute);
@@ -110,7 +102,6 @@ function refusals(at: At): void {
   });
 
   test("no row is claimed a millisecond early, and none later than it could", async () => {
-    const { store, advance } = at();
     const first = (await store.now()) + minute;
     // One each millisecond: whichever the instant of the claim is, a row is due just after it.
     const dueAts = Array.from({ length: 300 }, (_, n) => first + n);
@@ -127,7 +118,6 @@ function refusals(at: At): void {
   });
 
   test("a RUNNING, PENDING or finished row is not claimed", async () => {
-    const { store } = at();
     const held = await running(store);
     expect(await claimIfPossible(store, held.jobId)).toBeNull();
     await settleOne(store, held);
@@ -136,14 +126,12 @@ function refusals(at: At): void {
   });
 
   test("an id that does not exist is not an error", async () => {
-    const { store } = at();
     const unknown = { jobId: "4242424242" as JobId, generation: 1, trace: "" };
     expect((await store.claim([unknown], worker)).claimed).toEqual([]);
     expect((await store.claim([], worker)).claimed).toEqual([]);
   });
 
   test("a row past its expiry is SKIPPED expired and says so", async () => {
-    const { store, advance } = at();
     const id = await insertOne(store, { expiresAt: (await store.now()) + minute });
     await advance(2 * minute);
     expect(await claimOne(store, id)).toMatchObject({ state: "SKIPPED", reason: "expired", attempt: 0 });
@@ -154,13 +142,11 @@ function refusals(at: At): void {
   });
 
   test("a row that has not expired yet runs", async () => {
-    const { store } = at();
     const id = await insertOne(store, { expiresAt: (await store.now()) + minute });
     expect(await claimOne(store, id)).toMatchObject({ state: "RUNNING" });
   });
 
   test("a row whose worker died in a batch is claimed only by a claim that runs it alone", async () => {
-    const { store, advance } = at();
     const { jobId } = await running(store);
     await advance(minute);
     await store.rescue({ limit: 10, interruptionsMax: 20 });
@@ -169,9 +155,8 @@ function refusals(at: At): void {
   });
 }
 
-function watching(at: At): void {
+function watching({ store, advance }: At): void {
   test("a look shows state, generation, time until due, and who must run alone", async () => {
-    const { store, advance } = at();
     const [queued, lost] = await insertMany(store, [{ delayMs: 4 * minute }, {}]);
     await claimOne(store, lost);
     await advance(minute);
@@ -185,11 +170,10 @@ function watching(at: At): void {
   });
 
   test("look leaves out ids that do not exist", async () => {
-    expect(await at().store.peek(["4242424242" as JobId])).toEqual([]);
+    expect(await store.peek(["4242424242" as JobId])).toEqual([]);
   });
 
   test("a heartbeat extends the lease, stores progress and answers the tries still held", async () => {
-    const { store, advance } = at();
     const held = await running(store);
     await advance(15_000);
     expect(await store.heartbeat([{ jobId: held.jobId, attempt: 1, progress: 0.25 }], "worker-1")).toEqual([
@@ -201,7 +185,6 @@ function watching(at: At): void {
   });
 
   test("a heartbeat without progress keeps the progress that was reported", async () => {
-    const { store } = at();
     const held = await running(store);
     await store.heartbeat([{ jobId: held.jobId, attempt: 1, progress: 0.5 }], "worker-1");
     await store.heartbeat([{ jobId: held.jobId, attempt: 1 }], "worker-1");
@@ -209,7 +192,6 @@ function watching(at: At): void {
   });
 
   test("a heartbeat of two attempts of one job, as a worker may have both, holds only the newest", async () => {
-    const { store, advance } = at();
     const lost = await running(store);
     await advance(minute);
     await store.rescue({ limit: 10, interruptionsMax: 20 });
@@ -218,7 +200,6 @@ function watching(at: At): void {
   });
 
   test("a heartbeat of another attempt, or of a row that moved, is not held and extends nothing", async () => {
-    const { store } = at();
     const held = await running(store);
     const before = (await show(store, held.jobId)).job.leaseUntil;
     expect(await store.heartbeat([{ jobId: held.jobId, attempt: 2 }], "worker-1")).toEqual([]);

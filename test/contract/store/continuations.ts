@@ -1,6 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Continuation, NewRun } from "../../../src/machine/run.ts";
-import { eachTest, only, type OpenStore } from "./fixture.ts";
+import { only, contract, type At } from "./fixture.ts";
 import { aTask, failed, workbench } from "./run-fixture.ts";
 
 const closing: Continuation = {
@@ -13,17 +13,15 @@ const closing: Continuation = {
   retentionMs: 1_000_000_000,
 };
 
-export function continuationsContract(open: OpenStore): void {
-  describe("what follows a run", () => {
-    const at = eachTest(open);
+export const continuationsContract = contract({
+  "what follows a run": ({ store }: At) => {
     const bench = async (over: Partial<NewRun> = {}) => {
-      const { store } = at();
       const made = await workbench(store, { tasks: [aTask("a"), aTask("b")], continuation: closing, ...over });
-      return { store, ...made, follows: async () => await store.jobs({ kind: closing.kind }) };
+      return { ...made, follows: async () => await store.jobs({ kind: closing.kind }) };
     };
 
     test("is one job that waits, written by the end of the run, with its figures as the payload", async () => {
-      const { store, runId, end, follows } = await bench();
+      const { runId, end, follows } = await bench();
       await end("a");
       expect(await follows()).toEqual([]);
       expect(await store.run(runId)).toMatchObject({
@@ -46,7 +44,7 @@ export function continuationsContract(open: OpenStore): void {
     });
 
     test("on success is of a run that is DONE alone, be it after a resume, and never twice", async () => {
-      const { store, runId, end, resolve, take, follows } = await bench({ tolerate: 0 });
+      const { runId, end, resolve, take, follows } = await bench({ tolerate: 0 });
       await end("a", failed);
       await end("b");
       expect(await store.run(runId)).toMatchObject({ state: "FAILED" });
@@ -75,15 +73,15 @@ export function continuationsContract(open: OpenStore): void {
       expect((await made.follows()).map(({ payload }) => payload)).toMatchObject(
         of.outcome === null ? [] : [{ outcome: of.outcome, failed: 1, succeeded: 1 }],
       );
-      await made.store.resumeRun(made.runId, {});
-      made.take(await made.store.relay({ lane: "default", limit: 10 }));
+      await store.resumeRun(made.runId, {});
+      made.take(await store.relay({ lane: "default", limit: 10 }));
       await made.end("a");
-      expect(await made.store.run(made.runId)).toMatchObject({ state: "DONE" });
+      expect(await store.run(made.runId)).toMatchObject({ state: "DONE" });
       expect(await made.follows()).toHaveLength(1);
     });
 
     test.each(["success", "failure", "end"] as const)("on %s of a run that is canceled", async (on) => {
-      const { store, runId, resolve, follows } = await bench({ continuation: { ...closing, on } });
+      const { runId, resolve, follows } = await bench({ continuation: { ...closing, on } });
       await store.cancelRun(runId);
       while (!(await store.cancelPage(runId, { limit: 10 })).isEmpty);
       await resolve();
@@ -93,7 +91,7 @@ export function continuationsContract(open: OpenStore): void {
     });
 
     test("a run that tolerates a dead letter is followed once, though a redrive ends it again", async () => {
-      const { store, runId, end, take, follows } = await bench({ tolerate: 0.5 });
+      const { runId, end, take, follows } = await bench({ tolerate: 0.5 });
       await end("a", failed);
       await end("b");
       expect(only(await follows())).toMatchObject({ payload: { outcome: "DONE", failed: 1 } });
@@ -103,5 +101,5 @@ export function continuationsContract(open: OpenStore): void {
       expect(await store.run(runId)).toMatchObject({ state: "DONE", ok: 2 });
       expect(await follows()).toHaveLength(1);
     });
-  });
-}
+  },
+});

@@ -17,32 +17,27 @@ import {
   running,
   settleOne,
   show,
-  type At,
   contract,
+  type At,
 } from "./fixture.ts";
 
 export const controlContract = contract({ cancel, retry, reading });
 
-function cancel(at: At): void {
+function cancel({ store }: At): void {
   test("every state that is not final becomes CANCELED, with one event", async () => {
-    const { store } = at();
     const pending = await insertOne(store, { delayMs: dispatchWindowMs + minute });
     const queued = await insertOne(store);
     const retrying = await running(store);
     await settleOne(store, retrying, { ...failure, delayMs: dispatchWindowMs + minute });
     const ids = [pending, queued, retrying.jobId, (await running(store)).jobId];
-    const {
-      rows,
-      aftermath: { outbox },
-    } = await store.cancel(ids);
+    const { rows, aftermath } = await store.cancel(ids);
     expect(new Map(rows.map((row) => [row.jobId, row.state]))).toEqual(new Map(ids.map((id) => [id, "CANCELED"])));
-    expect(outbox).toEqual([]);
+    expect(aftermath.outbox).toEqual([]);
     const last = await Promise.all(ids.map(async (id) => (await moves(store, id)).at(-1)));
     expect(last).toEqual(["PENDING>CANCELED", "QUEUED>CANCELED", "RETRY_WAIT>CANCELED", "RUNNING>CANCELED"]);
   });
 
   test("a RUNNING job that is canceled writes its attempt and is no longer held by its worker", async () => {
-    const { store } = at();
     const held = await running(store);
     await store.cancel([held.jobId]);
     expect(await store.heartbeat([held], "worker-1")).toEqual([]);
@@ -54,7 +49,6 @@ function cancel(at: At): void {
   });
 
   test("rows come in the order of ids, whatever order they were asked in", async () => {
-    const { store } = at();
     const ids = await insertMany(store, [{}, {}, {}, {}]);
     const asked = [ids[2], ids[0], ids[3], ids[1]];
     expect((await store.cancel(asked)).rows.map((row) => row.jobId)).toEqual(ids);
@@ -62,14 +56,12 @@ function cancel(at: At): void {
   });
 
   test("a message of a canceled job claims nothing", async () => {
-    const { store } = at();
     const id = await insertOne(store);
     await store.cancel([id]);
     expect(await claimIfPossible(store, id)).toBeNull();
   });
 
   test("a held job that is canceled is held no longer and is never woken", async () => {
-    const { store } = at();
     await store.installSlots([{ key: "cap:x", size: 1, onRefusal: "hold", reason: "slot" }]);
     const holder = await running(store, { slotKeys: ["cap:x"] });
     const held = await claimOne(store, await insertOne(store, { slotKeys: ["cap:x"] }));
@@ -80,7 +72,6 @@ function cancel(at: At): void {
   });
 
   test("finished and unknown jobs are left alone", async () => {
-    const { store } = at();
     const held = await running(store);
     await settleOne(store, held);
     const { rows } = await store.cancel([held.jobId, "4242424242" as JobId]);
@@ -89,7 +80,6 @@ function cancel(at: At): void {
   });
 
   test("the hook runs in the same transaction, and its error undoes the cancel", async () => {
-    const { store } = at();
     const id = await insertOne(store);
     const seen: Moved[] = [];
     const broken = store.cancel([id], {
@@ -104,9 +94,8 @@ function cancel(at: At): void {
   });
 }
 
-function retry(at: At): void {
+function retry({ store, advance }: At): void {
   test("a FAILED job is QUEUED and due now with a message of its own, its counters 0 and its attempts kept", async () => {
-    const { store } = at();
     const held = await running(store, { key: "k" });
     await settleOne(store, held, { ...failure, to: "FAILED" });
     const retried = await store.retry([held.jobId]);
@@ -122,7 +111,6 @@ function retry(at: At): void {
   });
 
   test("a CANCELED and a SKIPPED job can be retried", async () => {
-    const { store, advance } = at();
     const canceled = await insertOne(store);
     await store.cancel([canceled]);
     const expired = await insertOne(store, { expiresAt: (await store.now()) + minute });
@@ -132,7 +120,6 @@ function retry(at: At): void {
   });
 
   test("an old message does not claim a retried job", async () => {
-    const { store } = at();
     const id = await insertOne(store);
     await store.cancel([id]);
     await store.retry([id]);
@@ -141,7 +128,6 @@ function retry(at: At): void {
   });
 
   test("a job that has not failed, or succeeded, is left alone", async () => {
-    const { store } = at();
     const queued = await insertOne(store);
     const done = await running(store);
     await settleOne(store, done);
@@ -151,13 +137,12 @@ function retry(at: At): void {
   });
 }
 
-function reading(at: At): void {
+function reading({ store }: At): void {
   test("an unknown job is null", async () => {
-    expect(await at().store.job("4242424242" as JobId))?.toBeNull();
+    expect(await store.job("4242424242" as JobId))?.toBeNull();
   });
 
   test("a job is found by its key among those of its kind", async () => {
-    const { store } = at();
     const { results } = await store.insert([aJob({ key: "one" }), aJob({ key: "two" }), aJob()]);
     expect(await store.job({ kind: "send-mail", key: "two" })).toMatchObject({ id: results[1]?.id, key: "two" });
     expect(await store.job({ kind: "send-mail", key: "three" })).toBeNull();

@@ -1,7 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Debounced, JobId, Json, NewJob } from "../../../src/machine/job.ts";
 import type { Store } from "../../../src/machine/store.ts";
-import { aJob, claimIfPossible, claimOne, eachTest, minute, only, settleOne, show, type OpenStore } from "./fixture.ts";
+import { aJob, claimIfPossible, claimOne, minute, only, settleOne, show, contract, type At } from "./fixture.ts";
 
 const forMs = 5_000;
 const rule: Debounced = { key: "doc", forMs, maxMs: 12_000, keep: "last" };
@@ -17,12 +17,9 @@ async function calls(store: Store, ...given: readonly NewJob[]): Promise<readonl
 
 const one = async (store: Store, given: NewJob): Promise<JobId> => only((await store.insert([given])).results).id;
 
-export function debounceContract(open: OpenStore): void {
-  const at = eachTest(open);
-
-  describe("debounce", () => {
+export const debounceContract = contract({
+  debounce: ({ store, advance }: At) => {
     test("calls of a key join one job, which is due some time after the last and has its payload", async () => {
-      const { store, advance } = at();
       const [[id, created] = ["", false]] = await calls(store, call({ n: 1 }));
       expect(created).toBe(true);
       const first = await show(store, id as JobId);
@@ -42,7 +39,6 @@ export function debounceContract(open: OpenStore): void {
     });
 
     test("it is due at the latest some time after the first call", async () => {
-      const { store, advance } = at();
       const id = await one(store, call(1));
       for (const n of [2, 3, 4]) {
         await advance(3_500);
@@ -53,7 +49,6 @@ export function debounceContract(open: OpenStore): void {
     });
 
     test("one that is due and waits for a worker takes the payload and is not put off", async () => {
-      const { store, advance } = at();
       const id = await one(store, call(1));
       const { dueAt } = (await show(store, id)).job;
       await advance(6_000);
@@ -62,7 +57,6 @@ export function debounceContract(open: OpenStore): void {
     });
 
     test("a job that was started is not changed: the next call begins another, also after a failure or a cancel", async () => {
-      const { store, advance } = at();
       const first = await one(store, call(1, { forMs: 0 }));
       const held = await claimOne(store, first);
       const second = await one(store, call(2));
@@ -78,7 +72,6 @@ export function debounceContract(open: OpenStore): void {
     });
 
     test("first keeps the payload of the first call, a function merges, also within one call", async () => {
-      const { store } = at();
       const keep = (kept: Json, next: Json): Json => [...(kept as Json[]), ...(next as Json[])];
       const first = await calls(
         store,
@@ -95,7 +88,6 @@ export function debounceContract(open: OpenStore): void {
     });
 
     test("each key and each kind has a burst of its own, beside jobs that have none", async () => {
-      const { store } = at();
       const found = await calls(store, call(1), call(2, { key: "b" }), call(3, {}, { kind: "other" }), aJob(), call(4));
       expect(new Set(found.map(([id]) => id)).size).toBe(4);
       expect(found.at(-1)).toEqual([found[0]?.[0], false]);
@@ -103,7 +95,6 @@ export function debounceContract(open: OpenStore): void {
     });
 
     test("one beyond the dispatch window waits, and joins all the same", async () => {
-      const { store, advance } = at();
       const long = { forMs: 10 * minute, maxMs: 60 * minute };
       const id = await one(store, call(1, long));
       expect((await show(store, id)).job).toMatchObject({ state: "PENDING", generation: 0 });
@@ -115,7 +106,6 @@ export function debounceContract(open: OpenStore): void {
     });
 
     test("a call whose transaction rolls back leaves the burst as it was", async () => {
-      const { store } = at();
       const id = await one(store, call(1));
       const before = await show(store, id);
       const gone = store.transaction(async (tx) => {
@@ -126,5 +116,5 @@ export function debounceContract(open: OpenStore): void {
       expect(await show(store, id)).toEqual(before);
       expect((await calls(store, call(4, { key: "new" })))[0]?.[1]).toBe(true);
     });
-  });
-}
+  },
+});

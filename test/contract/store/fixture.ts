@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe } from "vitest";
+import { describe, onTestFinished } from "vitest";
 import type { JobId, NewJob, AttemptView, HistoryRow, JobView, MoveView } from "../../../src/machine/job.ts";
 import { attemptsOf, movesOf } from "../../../src/machine/history.ts";
 import type { Claimed, Settlement, Store } from "../../../src/machine/store.ts";
 import type { Message } from "../../../src/machine/outbox.ts";
 import { contractLimits } from "../../../src/machine/contract-limits.ts";
+import { eachTest } from "../../support/each-test.ts";
 import type { TestStore } from "../../support/looks.ts";
 import { aRow } from "../../core/rows.ts";
 
@@ -17,32 +18,23 @@ export interface StoreHarness {
 
 export type OpenStore = (options?: { readonly dispatchWindowMs?: number }) => Promise<StoreHarness>;
 
-/** The harness of the test that runs. */
-export type At = () => StoreHarness;
+/** The store of the test that runs, and its clock. */
+export type At = Pick<StoreHarness, "store" | "advance">;
+
+type Group = (at: At) => void;
 
 /** A part of the contract: groups of tests, by what they are about. */
 export const contract =
-  (groups: Readonly<Record<string, (at: At) => void>>) =>
+  (groups: Readonly<Record<string, Group | readonly Group[]>>, options?: Parameters<OpenStore>[0]) =>
   (open: OpenStore): void =>
-    describe.each(Object.entries(groups))("%s", (_, declare) => {
-      declare(eachTest(open));
+    describe.each(Object.entries(groups))("%s", (_, group) => {
+      const at = eachTest(async () => {
+        const harness = await open(options);
+        onTestFinished(() => harness.close());
+        return harness;
+      });
+      for (const declare of [group].flat()) declare(at);
     });
-
-/** Opens a fresh harness before each test of the surrounding `describe` and closes it afterwards. */
-export function eachTest(open: OpenStore, options?: Parameters<OpenStore>[0]): At {
-  let harness: StoreHarness | null = null;
-  beforeEach(async () => {
-    harness = await open(options);
-  });
-  afterEach(async () => {
-    await harness?.close();
-    harness = null;
-  });
-  return () => {
-    if (harness === null) throw new Error("the harness exists only inside a test");
-    return harness;
-  };
-}
 
 export const minute = 60_000;
 export const dispatchWindowMs = contractLimits.dispatchWindowMs;
@@ -70,6 +62,13 @@ export async function insertMany<const T extends readonly Partial<NewJob>[]>(
   }
   return ids as unknown as { readonly [K in keyof T]: JobId };
 }
+
+/** So many that are all alike. */
+export const insertAlike = (store: Store, count: number, over: Partial<NewJob> = {}): Promise<readonly JobId[]> =>
+  insertMany(
+    store,
+    Array.from({ length: count }, () => over),
+  );
 
 export interface Shown {
   readonly job: JobView;
@@ -153,6 +152,12 @@ export const settleOptions = { worker: "worker-1" } as const;
 
 export async function settleOne(store: Store, held: Held, over: Partial<Settlement> = {}) {
   return await store.settle([settlementOf(held, over)], settleOptions);
+}
+
+/** Settles these tries alike. */
+export async function settleAll(store: Store, held: readonly Held[], over: Partial<Settlement> = {}) {
+  const settlements = held.map((job) => settlementOf(job, over));
+  return await store.settle(settlements, settleOptions);
 }
 
 export const failure = {

@@ -1,29 +1,15 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { HistoryRow, JobId } from "../../../src/machine/job.ts";
 import type { TestStore } from "../../support/looks.ts";
-import {
-  claimOne,
-  eachTest,
-  failure,
-  insertOne,
-  minute,
-  only,
-  running,
-  settleOne,
-  show,
-  type OpenStore,
-} from "./fixture.ts";
+import { claimOne, failure, insertOne, minute, only, running, settleOne, show, contract, type At } from "./fixture.ts";
 
 const historyOf = async (store: TestStore, id: JobId): Promise<readonly HistoryRow[]> =>
   (await show(store, id)).history;
 
 /** Kept are ends of attempts that are not a success, and other moves with a reason; the job's row shows the rest. */
-export function historyContract(open: OpenStore): void {
-  describe("history", () => {
-    const at = eachTest(open);
-
+export const historyContract = contract({
+  history: ({ store, advance }: At) => {
     test("of a job that succeeded at once is empty, and its row shows the attempt", async () => {
-      const { store } = at();
       const held = await running(store);
       await settleOne(store, held);
       const { job, history, attempts, events } = await show(store, held.jobId);
@@ -42,7 +28,6 @@ export function historyContract(open: OpenStore): void {
     });
 
     test("keeps a failed attempt with its worker, start and error, beside the success that followed", async () => {
-      const { store } = at();
       const held = await running(store);
       const { startedAt } = (await show(store, held.jobId)).job;
       await settleOne(store, held, { ...failure, reason: "retry" });
@@ -70,7 +55,6 @@ export function historyContract(open: OpenStore): void {
     });
 
     test("keeps a rescue and a cancel with the worker that lost the job", async () => {
-      const { store, advance } = at();
       const lost = await running(store);
       await advance(minute);
       await store.rescue({ limit: 10, interruptionsMax: 20 });
@@ -85,7 +69,6 @@ export function historyContract(open: OpenStore): void {
     });
 
     test("keeps what an operator or a schedule decided, which is no attempt", async () => {
-      const { store } = at();
       const id = await insertOne(store);
       await store.cancel([id], { caller: "ada" });
       await store.retry([id], { caller: "grace" });
@@ -108,12 +91,11 @@ export function historyContract(open: OpenStore): void {
     });
 
     test("leaves dispatches, claims and successes to the events", async () => {
-      const { store, advance } = at();
       const id = await insertOne(store, { delayMs: 20 * minute });
       await advance(20 * minute);
       await store.relay({ limit: 10 });
       await settleOne(store, await claimOne(store, id));
       expect(await historyOf(store, id)).toEqual([]);
     });
-  });
-}
+  },
+});

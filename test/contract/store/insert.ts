@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import { FenceLost } from "../../../src/machine/fence.ts";
-import { aJob, outboxIds, insertOne, minute, only, show, dispatchWindowMs, type At, contract } from "./fixture.ts";
+import { aJob, outboxIds, insertOne, minute, only, show, dispatchWindowMs, contract, type At } from "./fixture.ts";
 
 export const insertContract = contract({
   "insert: when it is due": dueTimes,
@@ -10,16 +10,12 @@ export const insertContract = contract({
   "insert: transactions and fences": transactions,
 });
 
-function dueTimes(at: At): void {
+function dueTimes({ store }: At): void {
   test("a job that is due now is QUEUED with generation 1 and its message is in an outbox batch", async () => {
-    const { store } = at();
-    const {
-      results,
-      aftermath: { outbox },
-    } = await store.insert([aJob()]);
+    const { results, aftermath } = await store.insert([aJob()]);
     const { id, created, isConflict } = only(results);
     expect({ created, isConflict }).toEqual({ created: true, isConflict: false });
-    const batch = only(outbox);
+    const batch = only(aftermath.outbox);
     expect(batch.lane).toBe("default");
     expect(batch.messages).toEqual([{ jobId: id, generation: 1, trace: "trace-1", delayMs: 0 }]);
     const { job } = await show(store, id);
@@ -27,28 +23,20 @@ function dueTimes(at: At): void {
   });
 
   test("a job that is due within the dispatch window is dispatched with the time that is left", async () => {
-    const { store } = at();
-    const {
-      aftermath: { outbox },
-    } = await store.insert([aJob({ delayMs: minute })]);
+    const { outbox } = (await store.insert([aJob({ delayMs: minute })])).aftermath;
     const { delayMs } = only(only(outbox).messages);
     expect(delayMs).toBeGreaterThan(minute - 10_000);
     expect(delayMs).toBeLessThanOrEqual(minute);
   });
 
   test("a job that is due after the dispatch window is PENDING with generation 0 and has no message", async () => {
-    const { store } = at();
-    const {
-      results,
-      aftermath: { outbox },
-    } = await store.insert([aJob({ delayMs: dispatchWindowMs + minute })]);
-    expect(outbox).toEqual([]);
+    const { results, aftermath } = await store.insert([aJob({ delayMs: dispatchWindowMs + minute })]);
+    expect(aftermath.outbox).toEqual([]);
     const { job } = await show(store, only(results).id);
     expect(job).toMatchObject({ state: "PENDING", generation: 0, attempt: 0 });
   });
 
   test("the delay is added to an absolute due time, or to now", async () => {
-    const { store } = at();
     const now = await store.now();
     const absolute = await insertOne(store, { dueAt: now + 10 * minute, delayMs: minute });
     const relative = await insertOne(store, { delayMs: 11 * minute });
@@ -58,49 +46,39 @@ function dueTimes(at: At): void {
   });
 
   test("a due time in the past is kept and the message has no delay", async () => {
-    const { store } = at();
     const now = await store.now();
-    const {
-      results,
-      aftermath: { outbox },
-    } = await store.insert([aJob({ dueAt: now - minute })]);
-    expect(only(only(outbox).messages).delayMs).toBe(0);
+    const { results, aftermath } = await store.insert([aJob({ dueAt: now - minute })]);
+    expect(only(only(aftermath.outbox).messages).delayMs).toBe(0);
     expect((await show(store, only(results).id)).job.dueAt).toBe(now - minute);
   });
 }
 
-function written(at: At): void {
+function written({ store }: At): void {
   test("one call writes one outbox batch for each lane", async () => {
-    const { store } = at();
-    const {
-      aftermath: { outbox },
-    } = await store.insert([aJob({ lane: "mail" }), aJob(), aJob({ lane: "mail" })]);
+    const { outbox } = (await store.insert([aJob({ lane: "mail" }), aJob(), aJob({ lane: "mail" })])).aftermath;
     expect(outbox).toHaveLength(2);
     expect(Object.fromEntries(outbox.map((h) => [h.lane, h.messages.length]))).toEqual({ default: 1, mail: 2 });
     expect(new Set(outbox.map((h) => h.id)).size).toBe(2);
   });
 
   test("a new job has no history: its row shows its creation", async () => {
-    const { store } = at();
     expect(await show(store, await insertOne(store))).toMatchObject({ job: { state: "QUEUED" }, history: [] });
     const later = await insertOne(store, { delayMs: dispatchWindowMs + minute });
     expect(await show(store, later)).toMatchObject({ job: { state: "PENDING" }, history: [] });
   });
 
   test("a payload comes back as it was given", async () => {
-    const { store } = at();
     const payload = { text: "é한🙂 'quoted' \\ \"", list: [1, 2.5, null, true], deep: { a: { b: [] } }, "": 0 };
     expect((await show(store, await insertOne(store, { payload }))).job.payload).toEqual(payload);
   });
 
   test("no jobs, no rows and no outbox batches", async () => {
-    expect(await at().store.insert([])).toEqual({ results: [], aftermath: noAftermath });
+    expect(await store.insert([])).toEqual({ results: [], aftermath: noAftermath });
   });
 }
 
-function keys(at: At): void {
+function keys({ store }: At): void {
   test("the answers are in the order of the input, whatever the keys", async () => {
-    const { store } = at();
     const names = ["d", "b", "e", "a", "c"];
     const { results } = await store.insert(names.map((key) => aJob({ key })));
     const stored = await Promise.all(results.map(async ({ id }) => (await show(store, id)).job.key));
@@ -108,14 +86,12 @@ function keys(at: At): void {
   });
 
   test("the same kind and key again answers the existing job, and hands nothing off", async () => {
-    const { store } = at();
     const id = await insertOne(store, { key: "k" });
     const again = await store.insert([aJob({ key: "k" })]);
     expect(again).toEqual({ results: [{ id, created: false, isConflict: false }], aftermath: noAftermath });
   });
 
   test("the same key with another payload is a conflict, and the first payload stays", async () => {
-    const { store } = at();
     const id = await insertOne(store, { key: "k", payload: { n: 1 } });
     const again = await store.insert([aJob({ key: "k", payload: { n: 2 } })]);
     expect(again.results).toEqual([{ id, created: false, isConflict: true }]);
@@ -123,14 +99,12 @@ function keys(at: At): void {
   });
 
   test("a repeat is judged by what the payload says, not by the order of its members", async () => {
-    const { store } = at();
     await insertOne(store, { key: "k", payload: { n: 1, more: [1.5, "é"] } });
     const again = await store.insert([aJob({ key: "k", payload: { more: [1.5, "é"], n: 1 } })]);
     expect(only(again.results)).toMatchObject({ created: false, isConflict: false });
   });
 
   test("a repeat whose payload is sealed is no conflict: sealed twice, it has two texts", async () => {
-    const { store } = at();
     const id = await insertOne(store, { key: "k", payload: { $sealed: "one" } });
     for (const payload of [{ $sealed: "two" }, { n: 1 }]) {
       const again = await store.insert([aJob({ key: "k", payload })]);
@@ -139,35 +113,28 @@ function keys(at: At): void {
   });
 
   test("a key belongs to its kind", async () => {
-    const { store } = at();
     const first = await insertOne(store, { kind: "a", key: "k" });
     expect(await insertOne(store, { kind: "b", key: "k" })).not.toBe(first);
   });
 
   test("repeats inside one call are one job, and a differing one is a conflict with the first", async () => {
-    const { store } = at();
     const jobs = [aJob({ key: "k" }), aJob({ key: "k" }), aJob({ key: "k", payload: "other" })];
-    const {
-      results,
-      aftermath: { outbox },
-    } = await store.insert(jobs);
+    const { results, aftermath } = await store.insert(jobs);
     expect(new Set(results.map((result) => result.id)).size).toBe(1);
     expect(results.map((result) => result.created)).toEqual([true, false, false]);
     expect(results.map(({ isConflict }) => isConflict)).toEqual([false, false, true]);
-    expect(outboxIds(outbox)).toHaveLength(1);
+    expect(outboxIds(aftermath.outbox)).toHaveLength(1);
   });
 
   test("jobs without a key are never the same", async () => {
-    const { store } = at();
     const { results } = await store.insert([aJob(), aJob()]);
     expect(results.map((result) => result.created)).toEqual([true, true]);
     expect(new Set(results.map((result) => result.id)).size).toBe(2);
   });
 }
 
-function transactions(at: At): void {
+function transactions({ store, advance }: At): void {
   test("an insert in a transaction that fails leaves no job, no event and no outbox batch", async () => {
-    const { store, advance } = at();
     const broken = store.transaction(async (tx) => {
       await store.insert([aJob({ key: "k" })], { tx });
       throw new Error("the caller changed its mind");
@@ -180,7 +147,6 @@ function transactions(at: At): void {
   });
 
   test("an insert in a transaction exists once it committed, and the transaction's value is returned", async () => {
-    const { store } = at();
     const id = await store.transaction(async (tx) => {
       const { results } = await store.insert([aJob()], { tx });
       return only(results).id;
@@ -189,7 +155,6 @@ function transactions(at: At): void {
   });
 
   test("an insert under an older fence throws FenceLost and writes nothing", async () => {
-    const { store } = at();
     await store.installFence({ name: "pass", token: 2 });
     const stale = store.insert([aJob()], { fence: { name: "pass", token: 1 } });
     await expect(stale).rejects.toThrow(FenceLost);

@@ -13,17 +13,16 @@ import {
   running,
   settleOne,
   show,
-  type At,
   contract,
+  type At,
 } from "./fixture.ts";
 
 const pause = { by: "ada", reason: null, until: null };
 
 export const lanesContract = contract({ lanes, "jobs moved by hand": byHand });
 
-function lanes(at: At): void {
+function lanes({ store, advance }: At): void {
   test("a pause lasts until its end, or until the resume; other lanes go on", async () => {
-    const { store, advance } = at();
     await store.pauseLane("mail", { ...pause, until: (await store.now()) + minute });
     expect([await store.closed("mail"), await store.closed("other")]).toEqual([["mail"], []]);
     await advance(2 * minute);
@@ -35,7 +34,6 @@ function lanes(at: At): void {
   });
 
   test("what arrives is held under a new generation, and waits until it is released, the earliest due first", async () => {
-    const { store } = at();
     const [first, second] = [await insertOne(store, { lane: "mail" }), await insertOne(store, { lane: "mail" })];
     const messages = [await messageFor(store, second), await messageFor(store, first)];
     await store.pauseLane("mail", pause);
@@ -52,7 +50,6 @@ function lanes(at: At): void {
   });
 
   test("what was held just after a resume is released by a look at all lanes, and nothing of a paused one", async () => {
-    const { store } = at();
     const held = await insertOne(store, { lane: "mail" });
     const kept = await insertOne(store, { lane: "night" });
     for (const lane of ["mail", "night"]) await store.pauseLane(lane, pause);
@@ -65,7 +62,6 @@ function lanes(at: At): void {
   });
 
   test("a blackout closes its lane alone, up to its end or until a person resumes the lane", async () => {
-    const { store, advance } = at();
     const now = await store.now();
     const window = (from: number, until: number) => ({ from: now + from * minute, until: now + until * minute });
     const blackouts = [{ lane: "mail", windows: [window(0, 5), window(10, 20)] }];
@@ -95,7 +91,6 @@ function lanes(at: At): void {
   });
 
   test("a kind that is closed is held in each lane, and nothing of another; the lane that is closed too is named", async () => {
-    const { store, advance } = at();
     const now = await store.now();
     const own = [
       await insertOne(store, { kind: "bill", lane: "mail" }),
@@ -120,9 +115,8 @@ function lanes(at: At): void {
   });
 }
 
-function byHand(at: At): void {
+function byHand({ store }: At): void {
   test("run now dispatches what waits, sooner too what has a message for later, and nothing else", async () => {
-    const { store } = at();
     const waits = await insertOne(store, { delayMs: dispatchWindowMs + minute });
     const soon = await insertOne(store, { delayMs: dispatchWindowMs / 2 });
     const due = await insertOne(store);
@@ -139,7 +133,6 @@ function byHand(at: At): void {
   });
 
   test("a paced retry spreads jobs from its first due time on, and leaves out what has not failed", async () => {
-    const { store } = at();
     const failed = await running(store);
     await settleOne(store, failed, { ...failure, to: "FAILED" });
     const canceled = await insertOne(store);

@@ -1,16 +1,14 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { JobId } from "../../../src/machine/job.ts";
-import { claimIfPossible, eachTest, minute, only, running, settleOne, show, type OpenStore } from "./fixture.ts";
+import { claimIfPossible, minute, only, running, settleOne, show, contract, type At } from "./fixture.ts";
 
 /** A try that passes from the worker which claimed it to the task it launched. */
-export function launchContract(open: OpenStore): void {
-  describe("extending and taking over a lease", () => {
-    const at = eachTest(open);
+export const launchContract = contract({
+  "extending and taking over a lease": ({ store, advance }: At) => {
     const loan = { worker: "worker-1", leaseMs: 3 * minute };
     const task = { from: "worker-1", worker: "task-1" };
 
     test("a lent lease lasts as long as it was lent for, and then the job is rescued like others", async () => {
-      const { store, advance } = at();
       const held = await running(store);
       expect(await store.extendLease(held, loan)).toBe(true);
       await advance(2 * minute);
@@ -20,7 +18,6 @@ export function launchContract(open: OpenStore): void {
     });
 
     test("a lent job that ran alone is still to blame for its worker's death", async () => {
-      const { store, advance } = at();
       const held = await running(store, {}, { alone: true });
       await store.extendLease(held, loan);
       await advance(4 * minute);
@@ -29,7 +26,6 @@ export function launchContract(open: OpenStore): void {
     });
 
     test("the task gets the job as a claim would give it, and its own lease begins", async () => {
-      const { store, advance } = at();
       const held = await running(store, { key: "k", payload: { n: 7 }, leaseMs: 30_000 });
       await store.extendLease(held, loan);
       await advance(minute);
@@ -45,7 +41,6 @@ export function launchContract(open: OpenStore): void {
     });
 
     test("a task that dies ran alone: it costs a failure, not an interruption", async () => {
-      const { store, advance } = at();
       const held = await running(store);
       await store.takeOver(held, task);
       await advance(minute);
@@ -54,7 +49,6 @@ export function launchContract(open: OpenStore): void {
     });
 
     test("of two tasks of one try the second is refused", async () => {
-      const { store } = at();
       const held = await running(store);
       expect(await store.takeOver(held, task)).not.toBeNull();
       expect(await store.takeOver(held, { ...task, worker: "task-2" })).toBeNull();
@@ -62,7 +56,6 @@ export function launchContract(open: OpenStore): void {
     });
 
     test("nobody lends or adopts a try that is over, another one's, or of no job", async () => {
-      const { store, advance } = at();
       const held = await running(store);
       expect(await store.takeOver({ ...held, attempt: 2 }, task)).toBeNull();
       expect(await store.extendLease({ ...held, attempt: 2 }, loan)).toBe(false);
@@ -76,5 +69,5 @@ export function launchContract(open: OpenStore): void {
       await settleOne(store, again);
       expect(await store.takeOver(again, task)).toBeNull();
     });
-  });
-}
+  },
+});

@@ -1,8 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { JobId } from "../../../src/machine/job.ts";
 import type { Claimed } from "../../../src/machine/store.ts";
 import type { TestStore } from "../../support/looks.ts";
-import { eachTest, insertMany, messageFor, minute, settleOne, show, type OpenStore } from "./fixture.ts";
+import { insertMany, messageFor, minute, settleOne, show, contract, type At } from "./fixture.ts";
 
 const leaseMs = 30_000;
 const rescueAll = { limit: 10, interruptionsMax: 20 };
@@ -24,12 +24,9 @@ const rescued = async (store: TestStore): Promise<readonly JobId[]> =>
   (await store.rescue(rescueAll)).rows.map((row) => row.jobId);
 
 /** The jobs of one claim with the same lane and lease length hold one lease. */
-export function leasesContract(open: OpenStore): void {
-  describe("leases", () => {
-    const at = eachTest(open);
-
+export const leasesContract = contract({
+  leases: ({ store, advance }: At) => {
     test("a heartbeat of one job of a claim renews the lease for all of them", async () => {
-      const { store, advance } = at();
       const [first, second] = await pair(store);
       await advance(20_000);
       expect(await store.heartbeat([first], "worker-1")).toEqual([{ jobId: first.jobId, attempt: 1 }]);
@@ -40,7 +37,6 @@ export function leasesContract(open: OpenStore): void {
     });
 
     test("an expired lease loses all its jobs that still run, and no others", async () => {
-      const { store, advance } = at();
       const [first, second] = await pair(store);
       const [third] = await claimTogether(store, [leaseMs]);
       await settleOne(store, first);
@@ -51,7 +47,6 @@ export function leasesContract(open: OpenStore): void {
     });
 
     test("the leases of a worker that is known to be dead end at once, no other's, and one that lives renews them", async () => {
-      const { store } = at();
       const [first] = await pair(store);
       const messages = await Promise.all((await insertMany(store, [{ leaseMs }])).map((id) => messageFor(store, id)));
       await store.claim(messages, { worker: "other-1", alone: false });
@@ -85,7 +80,6 @@ export function leasesContract(open: OpenStore): void {
       ],
       ["of no other worker", (store) => store.endLeases("worker-2", killed), null],
     ])("a lost attempt has the cause %s, and a lost batch does not tell whose", async (_, happens, cause) => {
-      const { store, advance } = at();
       const [first, second] = await pair(store);
       const [alone] = await insertMany(store, [{ leaseMs }]);
       await store.claim([await messageFor(store, alone)], { worker: "worker-1", alone: true });
@@ -101,7 +95,6 @@ export function leasesContract(open: OpenStore): void {
     });
 
     test("a heartbeat forgets why its worker stood still", async () => {
-      const { store, advance } = at();
       const [first] = await pair(store);
       await store.noteCause("worker-1", blocked);
       await store.heartbeat([first], "worker-1");
@@ -112,7 +105,6 @@ export function leasesContract(open: OpenStore): void {
     });
 
     test("the leases of a worker that a debugger stopped begin again, and those of others end", async () => {
-      const { store, advance } = at();
       const [kept] = await pair(store);
       const [other] = await insertMany(store, [{ leaseMs }]);
       await store.claim([await messageFor(store, other)], { worker: "worker-2", alone: true });
@@ -124,7 +116,6 @@ export function leasesContract(open: OpenStore): void {
     });
 
     test("jobs of one claim with other lease lengths or lanes hold leases of their own", async () => {
-      const { store, advance } = at();
       const [short, long, elsewhere] = await claimTogether(store, [leaseMs, minute, leaseMs], ["a", "a", "b"]);
       await advance(20_000);
       if (elsewhere !== undefined) await store.heartbeat([elsewhere], "worker-1");
@@ -135,7 +126,6 @@ export function leasesContract(open: OpenStore): void {
     });
 
     test("a job that gets a lease of its own leaves that of its claim to the others", async () => {
-      const { store, advance } = at();
       const [first, second] = await pair(store);
       expect(await store.extendLease(first, { worker: "worker-1", leaseMs: 3 * minute })).toBe(true);
       await advance(minute);
@@ -144,7 +134,6 @@ export function leasesContract(open: OpenStore): void {
     });
 
     test("a refused settle of an old attempt ends no lease", async () => {
-      const { store, advance } = at();
       const [first] = await pair(store);
       await advance(minute);
       await store.rescue(rescueAll);
@@ -156,5 +145,5 @@ export function leasesContract(open: OpenStore): void {
       await advance(minute);
       expect(await rescued(store)).toEqual([first.jobId]);
     });
-  });
-}
+  },
+});

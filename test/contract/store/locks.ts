@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
 import { FenceLost } from "../../../src/machine/fence.ts";
-import { minute, type At, contract } from "./fixture.ts";
+import { minute, contract, type At } from "./fixture.ts";
 
 export const locksContract = contract({ "the fence": fence, "the lock row that stands in": fallbackLock });
 
 const token = (n: number) => ({ name: "pass", token: n });
 const fenceOf = (answer: { fence: number } | { heldBy: string }): number => ("fence" in answer ? answer.fence : -1);
 
-function fence(at: At): void {
+function fence({ store }: At): void {
   test("only grows: an older token is refused and the newer one stays", async () => {
-    const { store } = at();
     expect(await store.installFence(token(5))).toBe(0);
     expect(await store.installFence(token(4))).toBe(5);
     expect(await store.relay({ limit: 1, fence: token(5) })).toEqual([]);
@@ -17,28 +16,24 @@ function fence(at: At): void {
   });
 
   test("a token that is in force belongs to one holder: a second holder needs a larger one", async () => {
-    const { store } = at();
     await store.installFence(token(5));
     expect(await store.installFence(token(5))).toBe(5);
     expect(await store.installFence(token(6))).toBe(5);
   });
 
   test("a token that was never installed is not valid", async () => {
-    const { store } = at();
     await expect(store.relay({ limit: 1, fence: token(1) })).rejects.toThrow(FenceLost);
     await store.installFence(token(1));
     await expect(store.relay({ limit: 1, fence: token(2) })).rejects.toThrow(FenceLost);
   });
 
   test("each name has its own token", async () => {
-    const { store } = at();
     await store.installFence(token(5));
     expect(await store.installFence({ name: "other", token: 1 })).toBe(0);
     expect(await store.relay({ limit: 1, fence: token(5) })).toEqual([]);
   });
 
   test("every fenced call checks the token", async () => {
-    const { store } = at();
     await store.installFence(token(2));
     const stale = { fence: token(1) };
     const calls = [
@@ -56,15 +51,13 @@ function fence(at: At): void {
   });
 }
 
-function fallbackLock(at: At): void {
+function fallbackLock({ store, advance }: At): void {
   test("one owner takes it and the next gets the holder's name", async () => {
-    const { store } = at();
     expect(fenceOf(await store.takeFallback("pass", "a", minute))).toBeGreaterThan(0);
     expect(await store.takeFallback("pass", "b", minute)).toEqual({ heldBy: "a" });
   });
 
   test("its fence is above every token that was installed, and grows with each holder", async () => {
-    const { store } = at();
     await store.installFence({ name: "pass", token: 41 });
     const first = fenceOf(await store.takeFallback("pass", "a", minute));
     expect(first).toBeGreaterThan(41);
@@ -73,7 +66,6 @@ function fallbackLock(at: At): void {
   });
 
   test("a lease that passed may be taken over, and its old holder can neither renew nor release", async () => {
-    const { store, advance } = at();
     const old = fenceOf(await store.takeFallback("pass", "a", minute));
     await advance(2 * minute);
     const taken = fenceOf(await store.takeFallback("pass", "b", minute));
@@ -84,7 +76,6 @@ function fallbackLock(at: At): void {
   });
 
   test("a renew keeps it", async () => {
-    const { store, advance } = at();
     const held = fenceOf(await store.takeFallback("pass", "a", minute));
     await advance(45_000);
     expect(await store.renewFallback("pass", "a", held, minute)).toBe(true);
@@ -93,7 +84,6 @@ function fallbackLock(at: At): void {
   });
 
   test("names are independent", async () => {
-    const { store } = at();
     await store.takeFallback("pass", "a", minute);
     expect(fenceOf(await store.takeFallback("other", "b", minute))).toBeGreaterThan(0);
   });

@@ -9,8 +9,8 @@ import {
   running,
   settleOne,
   show,
-  type At,
   contract,
+  type At,
 } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
@@ -20,9 +20,8 @@ export const occurrencesContract = contract({
   "occurrences that are skipped": skipped,
 });
 
-function following(at: At): void {
+function following({ store, advance }: At): void {
   test("a claim FIRES the occurrence and says how late it was", async () => {
-    const { store, advance } = at();
     const { jobId, nominalAt } = await dueOccurrence(store);
     await advance(minute);
     const claimed = await claimOne(store, jobId);
@@ -35,7 +34,6 @@ function following(at: At): void {
   });
 
   test("a later attempt is as late as its time is past, however lately its retry was due", async () => {
-    const { store, advance } = at();
     const { jobId } = await dueOccurrence(store);
     await settleOne(store, await claimOne(store, jobId), { ...failure, delayMs: 2 * minute });
     await advance(2 * minute);
@@ -44,14 +42,12 @@ function following(at: At): void {
   });
 
   test("a caught-up time is CAUGHT_UP, and the handler learns how many were missed", async () => {
-    const { store } = at();
     const { jobId } = await dueOccurrence(store, {}, { isCatchUp: true, missedCount: 12 });
     expect(await claimOne(store, jobId)).toMatchObject({ isCatchUp: true, missedCount: 12 });
     expect(only(await ledger(store)).outcome).toBe("CAUGHT_UP");
   });
 
   test("a second try leaves the decision as it is", async () => {
-    const { store, advance } = at();
     const { jobId } = await dueOccurrence(store);
     await settleOne(store, await claimOne(store, jobId), { to: "QUEUED", interruptions: 1 });
     const decided = only(await ledger(store));
@@ -61,9 +57,8 @@ function following(at: At): void {
   });
 }
 
-function skipped(at: At): void {
+function skipped({ store, advance }: At): void {
   test("the job of a paused schedule is SKIPPED paused, and so is its occurrence", async () => {
-    const { store } = at();
     const { jobId } = await dueOccurrence(store);
     await store.pauseSchedule("every-minute", aPause);
     expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "paused" });
@@ -71,7 +66,6 @@ function skipped(at: At): void {
   });
 
   test("the job of a disabled schedule is SKIPPED disabled, and so is its occurrence", async () => {
-    const { store } = at();
     const { jobId } = await dueOccurrence(store);
     await store.installSchedules([aSpec({ enabled: false })]);
     expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "disabled" });
@@ -79,7 +73,6 @@ function skipped(at: At): void {
   });
 
   test("a job that was not claimed before it expires is SKIPPED expired, and so is its occurrence", async () => {
-    const { store, advance } = at();
     const soon = await store.now();
     const job = aJob({ kind: "sweep", dueAt: soon, expiresAt: soon + minute });
     const { jobId } = await dueOccurrence(store, {}, { job });
@@ -89,7 +82,6 @@ function skipped(at: At): void {
   });
 
   test("an occurrence refused by overlap is SKIPPED overlap; a held one stays PLANNED", async () => {
-    const { store } = at();
     await store.installSlots([
       { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" },
       { key: "cap:x", size: 1, onRefusal: "hold", reason: "slot" },
@@ -101,9 +93,7 @@ function skipped(at: At): void {
     const capped = aJob({ kind: "sweep", dueAt: soon, slotKeys: ["cap:x"] });
     await store.installSchedules([aSpec()]);
     const occurrences = [occurrenceAt(soon, { job: overlapping }), occurrenceAt(soon - minute, { job: capped })];
-    const {
-      aftermath: { outbox },
-    } = await planned(store, occurrences, { decidedUntil: soon });
+    const { outbox } = (await planned(store, occurrences, { decidedUntil: soon })).aftermath;
     for (const { jobId } of only(outbox).messages) await claimOne(store, jobId);
     expect((await ledger(store)).map((row) => [row.outcome, row.reason])).toEqual([
       ["SKIPPED", "overlap"],
@@ -112,21 +102,18 @@ function skipped(at: At): void {
   });
 
   test("an occurrence whose job is canceled before it ran is SKIPPED canceled", async () => {
-    const { store } = at();
     const { jobId } = await dueOccurrence(store);
     await store.cancel([jobId]);
     expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "canceled" });
   });
 
   test("an occurrence whose job could never be delivered is SKIPPED undeliverable", async () => {
-    const { store } = at();
     const { jobId } = await dueOccurrence(store);
     await store.returnUndelivered([{ jobId, generation: 1, trace: "" }], { undeliveredMax: 1, backoffMs: 0 });
     expect(only(await ledger(store))).toMatchObject({ outcome: "SKIPPED", reason: "undeliverable" });
   });
 
   test("the ledger shows the newest first, up to the limit", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     const now = await store.now();
     await planned(store, [occurrenceAt(now), occurrenceAt(now + minute), occurrenceAt(now + 2 * minute)]);
@@ -138,7 +125,6 @@ function skipped(at: At): void {
   });
 
   test("a job that no schedule made has no schedule", async () => {
-    const { store } = at();
     expect((await show(store, await insertOne(store))).job).toMatchObject({ scheduleId: null, scheduledFor: null });
   });
 }

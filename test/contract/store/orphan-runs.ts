@@ -1,12 +1,12 @@
 import type { RunId } from "../../../src/machine/job.ts";
 import { expect, test } from "vitest";
 import type { TestStore } from "../../support/looks.ts";
-import { aJob, claimOne, insertOne, type At, contract, settlementOf, settleOptions } from "./fixture.ts";
+import { aJob, claimOne, insertOne, settlementOf, settleOptions, contract, type At } from "./fixture.ts";
 import { aRun, aTask, failed } from "./run-fixture.ts";
 
 export const orphanRunsContract = contract({ "a run whose starter ends without sealing it": ends });
 
-function ends(at: At): void {
+function ends({ store, advance }: At): void {
   /** As the rounds of a pass do. */
   const resolveAll = async (store: TestStore) => {
     while ((await store.resolve({ runs: "all", limit: 10 })).more);
@@ -28,7 +28,6 @@ function ends(at: At): void {
   test.each(["FAILED", "CANCELED"] as const)(
     "a starter that ends %s seals its run, which closes FAILED",
     async (end) => {
-      const { store } = at();
       const { starterId, by, runId } = await pagesOf(store);
       await resolveAll(store);
       expect(await store.run(runId)).toMatchObject({ state: "RUNNING", sealed: false });
@@ -43,7 +42,6 @@ function ends(at: At): void {
   );
 
   test("such a run opens again with its starter's retry, goes on behind its last page and may end DONE", async () => {
-    const { store } = at();
     const { starterId, by, runId } = await pagesOf(store);
     await store.settle([settlementOf(by, failed)], settleOptions);
     await endTargets(store, runId);
@@ -68,7 +66,6 @@ function ends(at: At): void {
   });
 
   test("the starter of an open run outlives its own retention", async () => {
-    const { store, advance } = at();
     const starterId = await insertOne(store, { retentionMs: 1_000 });
     const by = await claimOne(store, starterId);
     const { runId } = await store.startRun(aRun({ tasks: [aTask("a")], starterId }));

@@ -16,17 +16,16 @@ import {
   running,
   settleOne,
   show,
-  type At,
   contract,
+  type At,
 } from "./fixture.ts";
 
 export const outboxContract = contract({ relay, "confirm and reopen": reopen, keep, "reopen: which ones": reopenSome });
 
 const later = dispatchWindowMs + minute;
 
-function relay(at: At): void {
+function relay({ store, advance }: At): void {
   test("hands off a PENDING row that has come within the dispatch window, under a new generation", async () => {
-    const { store, advance } = at();
     const id = await insertOne(store, { delayMs: later });
     expect(await store.relay({ limit: 10 })).toEqual([]);
     await advance(2 * minute);
@@ -38,7 +37,6 @@ function relay(at: At): void {
   });
 
   test("hands off a RETRY_WAIT row whose retry has come within the dispatch window", async () => {
-    const { store, advance } = at();
     const held = await running(store);
     await settleOne(store, held, { ...failure, delayMs: later });
     await advance(later);
@@ -48,7 +46,6 @@ function relay(at: At): void {
   });
 
   test("takes the earliest due first, then the smaller id, and no more than the limit", async () => {
-    const { store, advance } = at();
     const now = await store.now();
     const [c, a, b] = await insertMany(store, [
       { dueAt: now + later + 2_000 },
@@ -62,7 +59,6 @@ function relay(at: At): void {
   });
 
   test("writes one outbox batch for each lane, and only the asked lane when one is named", async () => {
-    const { store, advance } = at();
     const [mail, plain] = await insertMany(store, [{ delayMs: later, lane: "mail" }, { delayMs: later }]);
     await advance(later);
     const batch = only(await store.relay({ limit: 10, lane: "mail" }));
@@ -71,7 +67,6 @@ function relay(at: At): void {
   });
 
   test("leaves QUEUED, RUNNING, held and finished rows alone", async () => {
-    const { store } = at();
     await store.installSlots([{ key: "cap:x", size: 1, onRefusal: "hold", reason: "slot" }]);
     await insertOne(store);
     await running(store, { slotKeys: ["cap:x"] });
@@ -82,7 +77,6 @@ function relay(at: At): void {
   });
 
   test("under an older fence throws FenceLost and hands nothing off", async () => {
-    const { store, advance } = at();
     const id = await insertOne(store, { delayMs: later });
     await advance(later);
     await store.installFence({ name: "pass", token: 2 });
@@ -92,14 +86,11 @@ function relay(at: At): void {
   });
 }
 
-function reopen(at: At): void {
+function reopen({ store, advance }: At): void {
   const old = { olderThanMs: 5_000, limit: 10, messagesMax: 1_000 };
 
   test("an unconfirmed outbox batch is sent again when it is old enough, in its own row and under the same generation", async () => {
-    const { store, advance } = at();
-    const {
-      aftermath: { outbox },
-    } = await store.insert([aJob()]);
+    const { outbox } = (await store.insert([aJob()])).aftermath;
     expect(await store.reopen({ ...old, olderThanMs: minute })).toEqual([]);
     await advance(2 * minute);
     const again = only(await store.reopen({ ...old, olderThanMs: minute }));
@@ -108,30 +99,23 @@ function reopen(at: At): void {
   });
 
   test("a confirmed outbox batch is not sent again", async () => {
-    const { store, advance } = at();
-    const {
-      aftermath: { outbox },
-    } = await store.insert([aJob()]);
+    const { outbox } = (await store.insert([aJob()])).aftermath;
     await store.confirm([{ id: only(outbox).id, failed: [] }]);
     await advance(minute);
     expect(await store.reopen(old)).toEqual([]);
   });
 
   test("a partly confirmed outbox batch keeps the failed ids only", async () => {
-    const { store, advance } = at();
-    const {
-      results,
-      aftermath: { outbox },
-    } = await store.insert([aJob(), aJob(), aJob()]);
+    const { results, aftermath } = await store.insert([aJob(), aJob(), aJob()]);
     const failed = results[1]?.id;
     if (failed === undefined) throw new Error("three jobs were inserted");
-    await store.confirm([{ id: only(outbox).id, failed: [failed] }]);
+    await store.confirm([{ id: only(aftermath.outbox).id, failed: [failed] }]);
     await advance(minute);
     expect(outboxIds(await store.reopen(old))).toEqual([failed]);
   });
 }
 
-function keep(at: At): void {
+function keep({ store, advance }: At): void {
   const old = { olderThanMs: 5_000, limit: 10, messagesMax: 1_000 };
   /** An open batch of so many jobs. */
   const batch = async (store: TestStore, jobs: number): Promise<OutboxBatch> =>
@@ -139,7 +123,6 @@ function keep(at: At): void {
   const idsOf = ({ messages }: OutboxBatch): readonly JobId[] => messages.map(({ jobId }) => jobId);
 
   test("a batch that its sender keeps is not taken by another, and only what is unsent stays in it", async () => {
-    const { store, advance } = at();
     const [first, second] = [await batch(store, 3), await batch(store, 2)];
     await advance(4_000);
     const asked = [
@@ -154,7 +137,6 @@ function keep(at: At): void {
   });
 
   test("a batch that another has taken is not its first sender's any more, but what that one sent counts", async () => {
-    const { store, advance } = at();
     const first = await batch(store, 3);
     await advance(6_000);
     const taken = only(await store.reopen(old));
@@ -168,7 +150,6 @@ function keep(at: At): void {
   });
 
   test("the late confirmation of a first sender ends a batch that another has taken", async () => {
-    const { store, advance } = at();
     const first = await batch(store, 2);
     await advance(6_000);
     const taken = only(await store.reopen(old));
@@ -179,7 +160,6 @@ function keep(at: At): void {
   });
 
   test("two senders that each sent a part leave nothing open", async () => {
-    const { store, advance } = at();
     const first = await batch(store, 2);
     await advance(6_000);
     await store.reopen(old);
@@ -190,15 +170,14 @@ function keep(at: At): void {
   });
 
   test("keeping nothing is not an error", async () => {
-    expect(await at().store.keep([])).toEqual(new Set());
+    expect(await store.keep([])).toEqual(new Set());
   });
 }
 
-function reopenSome(at: At): void {
+function reopenSome({ store, advance }: At): void {
   const old = { olderThanMs: 5_000, limit: 10, messagesMax: 1_000 };
 
   test("only rows that still wait under that generation are sent again", async () => {
-    const { store, advance } = at();
     const [claimed, moved, waits] = await insertMany(store, [{}, {}, {}]);
     await claimOne(store, claimed);
     await store.returnUndelivered([{ jobId: moved, generation: 1, trace: "" }], {
@@ -210,7 +189,6 @@ function reopenSome(at: At): void {
   });
 
   test("an outbox batch of which nothing waits any more is gone", async () => {
-    const { store, advance } = at();
     const held = await running(store);
     await advance(minute);
     expect(await store.reopen(old)).toEqual([]);
@@ -219,7 +197,6 @@ function reopenSome(at: At): void {
   });
 
   test("the limit counts outbox batches, oldest first, and a lane may be named", async () => {
-    const { store, advance } = at();
     const first = await insertOne(store);
     const second = await insertOne(store);
     const mail = await insertOne(store, { lane: "mail" });
@@ -230,7 +207,6 @@ function reopenSome(at: At): void {
   });
 
   test("batches are never merged, and are taken up to so many messages, but one in any case", async () => {
-    const { store, advance } = at();
     for (const jobs of [3, 2, 1, 1]) await store.insert(Array.from({ length: jobs }, () => aJob()));
     await advance(minute);
     const pages: number[][] = [];
@@ -242,10 +218,7 @@ function reopenSome(at: At): void {
   });
 
   test("confirming an outbox batch that is gone is not an error", async () => {
-    const { store } = at();
-    const {
-      aftermath: { outbox },
-    } = await store.insert([aJob()]);
+    const { outbox } = (await store.insert([aJob()])).aftermath;
     const sent = [{ id: only(outbox).id, failed: [] }];
     await store.confirm(sent);
     expect(await store.confirm(sent)).toBeUndefined();
@@ -253,7 +226,6 @@ function reopenSome(at: At): void {
   });
 
   test("reopen under an older fence throws FenceLost", async () => {
-    const { store } = at();
     await store.installFence({ name: "pass", token: 2 });
     await expect(store.reopen({ ...old, fence: { name: "pass", token: 1 } })).rejects.toThrow(FenceLost);
   });

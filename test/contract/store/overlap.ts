@@ -1,20 +1,21 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { contractLimits } from "../../../src/machine/contract-limits.ts";
 import type { JobId } from "../../../src/machine/job.ts";
 import {
   claimOne,
-  eachTest,
   failure,
   insertMany,
   insertOne,
   minute,
   only,
-  type OpenStore,
   running,
   settleOne,
   settlementOf,
   settleOptions,
   show,
+  contract,
+  type At,
+  insertAlike,
 } from "./fixture.ts";
 import { aRun, aTask } from "./run-fixture.ts";
 import { claimAll, wakeNext } from "./slot-order.ts";
@@ -24,21 +25,13 @@ const ofSchedule = { slotKeys: ["overlap:s"] };
 
 const cancelRunning = { ...queueAll, reason: "replaced" } as const;
 
-export function overlapContract(open: OpenStore): void {
-  describe("overlap: cancel-running", () => {
-    replacing(open);
-    replacingRuns(open);
-  });
-  describe("overlap: queue-all", () => {
-    queueing(open);
-  });
-}
+export const overlapContract = contract({
+  "overlap: cancel-running": [replacing, replacingRuns],
+  "overlap: queue-all": queueing,
+});
 
-function queueing(open: OpenStore): void {
-  const at = eachTest(open);
-
+function queueing({ store }: At): void {
   test("queue-all holds each that is refused, and they run in the order in which they were due", async () => {
-    const { store } = at();
     await store.installSlots([queueAll]);
     let runs = await running(store, ofSchedule);
     const [first, second, third] = await insertMany(store, [ofSchedule, ofSchedule, ofSchedule]);
@@ -51,14 +44,10 @@ function queueing(open: OpenStore): void {
   });
 
   test("of so many that wait under queue-all the next is SKIPPED, within a batch too", async () => {
-    const { store } = at();
     await store.installSlots([queueAll]);
     await running(store, ofSchedule);
     const { overlapWaitingMax: most } = contractLimits;
-    const ids = await insertMany(
-      store,
-      Array.from({ length: most + 2 }, () => ofSchedule),
-    );
+    const ids = await insertAlike(store, most + 2, ofSchedule);
     await claimAll(store, ids.slice(0, most - 1));
     expect(await claimAll(store, ids.slice(most - 1, most + 1))).toEqual(["PENDING", "SKIPPED"]);
     expect(await claimOne(store, ids[most + 1] ?? ("" as JobId))).toMatchObject({
@@ -68,11 +57,9 @@ function queueing(open: OpenStore): void {
   });
 }
 
-function replacing(open: OpenStore): void {
-  const at = eachTest(open);
+function replacing({ store, advance }: At): void {
   /** Triggered in this order, a second apart. */
   const two = async (): Promise<readonly [old: JobId, newer: JobId]> => {
-    const { store, advance } = at();
     await store.installSlots([cancelRunning]);
     const old = await insertOne(store, ofSchedule);
     await advance(1_000);
@@ -80,7 +67,6 @@ function replacing(open: OpenStore): void {
   };
 
   test("a time that is refused replaces the one that runs, and starts once its handler is gone", async () => {
-    const { store, advance } = at();
     const [old, newer] = await two();
     const runs = await claimOne(store, old);
     expect(await store.replaced([queueAll.key], [old])).toEqual([]);
@@ -102,7 +88,6 @@ function replacing(open: OpenStore): void {
   });
 
   test("one whose worker is dead is replaced too: the later time starts when its lease would have ended", async () => {
-    const { store, advance } = at();
     const [old, newer] = await two();
     await claimOne(store, old);
     await claimOne(store, newer);
@@ -113,7 +98,6 @@ function replacing(open: OpenStore): void {
   });
 
   test("of several that wait only the latest is left, and an earlier one does not replace a later", async () => {
-    const { store } = at();
     const [old, newer] = await two();
     await claimOne(store, newer);
     await claimOne(store, old);
@@ -124,7 +108,6 @@ function replacing(open: OpenStore): void {
   });
 
   test("a time that begins replaces the one that waits for its next attempt", async () => {
-    const { store } = at();
     const [old, newer] = await two();
     await settleOne(store, await claimOne(store, old), { ...failure, delayMs: minute });
     expect(await claimOne(store, newer)).toMatchObject({ state: "RUNNING", replaces: true });
@@ -132,7 +115,6 @@ function replacing(open: OpenStore): void {
   });
 
   test("a backfilled time neither replaces nor is replaced", async () => {
-    const { store } = at();
     const [old, newer] = await two();
     await store.installSlots([{ key: "backfill:s", size: 1, onRefusal: "hold", reason: "slot" }]);
     const backfilled = await insertOne(store, { slotKeys: ["overlap:s", "backfill:s"] });
@@ -144,7 +126,6 @@ function replacing(open: OpenStore): void {
   });
 
   test("a schedule that lets times wait replaces none", async () => {
-    const { store } = at();
     const [old, newer] = await two();
     await store.installSlots([queueAll]);
     await claimOne(store, old);
@@ -153,11 +134,8 @@ function replacing(open: OpenStore): void {
   });
 }
 
-function replacingRuns(open: OpenStore): void {
-  const at = eachTest(open);
-
+function replacingRuns({ store, advance }: At): void {
   test("the run that an earlier time started is replaced as a whole, and waited for until no job of it can go on", async () => {
-    const { store, advance } = at();
     await store.installSlots([cancelRunning]);
     const starter = await claimOne(store, await insertOne(store, ofSchedule));
     const { runId } = await store.transaction(async (tx) => {
@@ -183,7 +161,6 @@ function replacingRuns(open: OpenStore): void {
   });
 
   test("a job that still writes its run is replaced with it, and waited for as long", async () => {
-    const { store, advance } = at();
     await store.installSlots([cancelRunning]);
     const starter = await claimOne(store, await insertOne(store, ofSchedule));
     const { runId } = await store.startRun(aRun({ sealed: false, starterId: starter.jobId }));

@@ -1,8 +1,8 @@
 import type { RunId } from "../../../src/machine/job.ts";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { TestStore } from "../../support/looks.ts";
 import type { ScheduleSpec } from "../../../src/machine/schedule.ts";
-import { aJob, claimOne, eachTest, minute, only, type OpenStore, settleOne, show } from "./fixture.ts";
+import { aJob, claimOne, minute, only, settleOne, show, contract, type At } from "./fixture.ts";
 import { aRun } from "./run-fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
@@ -19,9 +19,7 @@ export const quizAt = (at: number, over: Partial<ScheduleSpec> = {}): ScheduleSp
 /** Begins the job of one nominal time: it has a run and one page of targets, and is still at it. */
 export async function beginWriting(store: TestStore, nominalAt: number, version = 1) {
   const job = aJob({ kind: "sweep", dueAt: await store.now() });
-  const {
-    aftermath: { outbox },
-  } = await planned(store, [occurrenceAt(nominalAt, { job })], { version });
+  const { outbox } = (await planned(store, [occurrenceAt(nominalAt, { job })], { version })).aftermath;
   const starter = await claimOne(store, only(only(outbox).messages).jobId);
   const { jobId } = starter;
   const { runId } = await store.startRun(aRun({ key: `run-${jobId}`, starterId: jobId, sealed: false }));
@@ -35,9 +33,7 @@ export async function prematerialized(store: TestStore, over: Partial<ScheduleSp
   const nominalAt = (await store.now()) + ahead;
   await store.createSchedule(quizAt(nominalAt, over));
   const { starter, runId, addPage } = await beginWriting(store, nominalAt);
-  const {
-    aftermath: { outbox },
-  } = await addPage();
+  const { outbox } = (await addPage()).aftermath;
   await store.sealRun(runId, {});
   await settleOne(store, starter);
   const { messages } = only(outbox);
@@ -58,19 +54,13 @@ export async function cancelPages(store: TestStore, runId: RunId): Promise<void>
 const states = async (store: TestStore, runId: RunId) =>
   (await store.tasks(runId)).map((task) => `${task.key} ${task.state}`);
 
-export function prematerializedContract(open: OpenStore): void {
-  describe("what a schedule has written ahead", () => {
-    pausing(open);
-    takingBack(open);
-    writingAgain(open);
-  });
-}
+export const prematerializedContract = contract(
+  { "what a schedule has written ahead": [pausing, takingBack, writingAgain] },
+  { dispatchWindowMs },
+);
 
-function pausing(open: OpenStore): void {
-  const at = eachTest(open, { dispatchWindowMs });
-
+function pausing({ store, advance }: At): void {
   test("runs at its time, and a pause after that stops nothing of it", async () => {
-    const { store, advance } = at();
     const { runId, claim } = await prematerialized(store);
     await advance(ahead);
     await store.pauseSchedule("every-minute", aPause);
@@ -81,7 +71,6 @@ function pausing(open: OpenStore): void {
   });
 
   test("does not run when the schedule is paused at its time, nor after a later resume; the time is SKIPPED", async () => {
-    const { store, advance } = at();
     const { runId, claim } = await prematerialized(store);
     await store.pauseSchedule("every-minute", aPause);
     await advance(ahead);
@@ -96,7 +85,6 @@ function pausing(open: OpenStore): void {
   });
 
   test("that no worker claimed while the schedule was paused is CANCELED by the pass that decides its time", async () => {
-    const { store, advance } = at();
     const { claim } = await prematerialized(store);
     await store.pauseSchedule("every-minute", aPause);
     expect(await store.decidePrematerialized({ limit: 10 })).toEqual({ decided: 0, withdrawn: 0 });
@@ -108,7 +96,6 @@ function pausing(open: OpenStore): void {
   });
 
   test("runs when the schedule was resumed before its time", async () => {
-    const { store, advance } = at();
     const { claim } = await prematerialized(store);
     await store.pauseSchedule("every-minute", aPause);
     await advance(ahead / 2);
@@ -119,9 +106,7 @@ function pausing(open: OpenStore): void {
   });
 }
 
-function takingBack(open: OpenStore): void {
-  const at = eachTest(open, { dispatchWindowMs });
-
+function takingBack({ store, advance }: At): void {
   const edits: readonly (readonly [string, (spec: ScheduleSpec) => ScheduleSpec])[] = [
     ["moves its time", (spec) => ({ ...spec, expression: { form: "cron", cron: "0 0 1 1 *" } })],
     ["switches the schedule off", (spec) => ({ ...spec, enabled: false })],
@@ -133,7 +118,6 @@ function takingBack(open: OpenStore): void {
   test.each(edits)(
     "is withdrawn by an edit that %s: nothing of it starts, and the row is gone",
     async (_name, edit) => {
-      const { store, advance } = at();
       const { nominalAt, runId, claim } = await prematerialized(store);
       await store.updateSchedule(edit(quizAt(nominalAt)));
       expect(await ledger(store)).toEqual([]);
@@ -145,7 +129,6 @@ function takingBack(open: OpenStore): void {
   );
 
   test("stays when an edit changes neither its time nor what it would write", async () => {
-    const { store, advance } = at();
     const { nominalAt, claim } = await prematerialized(store);
     await store.updateSchedule(quizAt(nominalAt, { overlap: "skip" }));
     await advance(ahead);
@@ -154,7 +137,6 @@ function takingBack(open: OpenStore): void {
   });
 
   test("is withdrawn by a deletion through the API and by code that drops it", async () => {
-    const { store } = at();
     const { runId } = await prematerialized(store);
     await store.deleteSchedule("every-minute");
     await cancelPages(store, runId);
@@ -164,7 +146,6 @@ function takingBack(open: OpenStore): void {
   });
 
   test("by code that is dropped is withdrawn; a try that still writes its pages is CANCELED and writes no more", async () => {
-    const { store } = at();
     const nominalAt = (await store.now()) + ahead;
     await store.installSchedules([quizAt(nominalAt)]);
     const { starter, runId, addPage } = await beginWriting(store, nominalAt);
@@ -178,7 +159,6 @@ function takingBack(open: OpenStore): void {
   });
 
   test("by a job that was canceled before its last page is closed when its time comes", async () => {
-    const { store, advance } = at();
     const nominalAt = (await store.now()) + ahead;
     await store.createSchedule(quizAt(nominalAt));
     const { starter, runId } = await beginWriting(store, nominalAt);
@@ -190,7 +170,6 @@ function takingBack(open: OpenStore): void {
   });
 
   test("that ran already, as a clock says that was set back since, stays in the ledger", async () => {
-    const { store, advance } = at();
     const { nominalAt, claim } = await prematerialized(store);
     await advance(ahead);
     await store.decidePrematerialized({ limit: 10 });
@@ -201,11 +180,8 @@ function takingBack(open: OpenStore): void {
   });
 }
 
-function writingAgain(open: OpenStore): void {
-  const at = eachTest(open, { dispatchWindowMs });
-
+function writingAgain({ store }: At): void {
   test("that was withdrawn is written again under the same keys for the new time", async () => {
-    const { store } = at();
     const { nominalAt, runId } = await prematerialized(store);
     await store.updateSchedule(quizAt(nominalAt + minute));
     await cancelPages(store, runId);
@@ -220,7 +196,6 @@ function writingAgain(open: OpenStore): void {
   });
 
   test("whose targets are not CANCELED yet keeps its keys: the page is not written, and can be tried again", async () => {
-    const { store } = at();
     const { nominalAt, runId } = await prematerialized(store);
     await store.updateSchedule(quizAt(nominalAt + minute));
     const again = await beginWriting(store, nominalAt + minute, 2);
@@ -232,7 +207,6 @@ function writingAgain(open: OpenStore): void {
   });
 
   test("keeps a key whose job a person resumed", async () => {
-    const { store } = at();
     const { nominalAt, runId } = await prematerialized(store);
     await store.updateSchedule(quizAt(nominalAt + minute));
     await cancelPages(store, runId);

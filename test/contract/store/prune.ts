@@ -1,24 +1,17 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { JobId } from "../../../src/machine/job.ts";
 import { contractLimits } from "../../../src/machine/contract-limits.ts";
 import type { TestStore } from "../../support/looks.ts";
 import type { PlannedOccurrence } from "../../../src/machine/schedule.ts";
-import { claimOne, eachTest, insertOne, minute, running, settleOne, type OpenStore } from "./fixture.ts";
+import { claimOne, insertOne, minute, running, settleOne, contract, type At } from "./fixture.ts";
 import { aSpec, occurrenceAt, planned } from "./schedule-fixture.ts";
 
-export function pruneContract(open: OpenStore): void {
-  describe("prune", () => {
-    prune(open);
-    pruneOccurrences(open);
-  });
-}
+export const pruneContract = contract({ prune: [prune, pruneOccurrences] });
 
-function prune(open: OpenStore): void {
-  const at = eachTest(open);
+function prune({ store, advance }: At): void {
   const day = 86_400_000;
 
   test("removes jobs that finished longer ago than their retention, and frees their keys", async () => {
-    const { store, advance } = at();
     const old = await running(store, { retentionMs: 7 * day, key: "k" });
     const kept = await running(store, { retentionMs: 30 * day });
     await settleOne(store, old);
@@ -32,7 +25,6 @@ function prune(open: OpenStore): void {
   });
 
   test("never removes a job that is not finished, and no more than the limit", async () => {
-    const { store, advance } = at();
     const waiting = await insertOne(store, { retentionMs: 7 * day });
     for (let i = 0; i < 3; i += 1) await settleOne(store, await running(store, { retentionMs: 7 * day }));
     await advance(60 * day);
@@ -42,8 +34,7 @@ function prune(open: OpenStore): void {
   });
 }
 
-function pruneOccurrences(open: OpenStore): void {
-  const at = eachTest(open);
+function pruneOccurrences({ store, advance }: At): void {
   const day = 86_400_000;
   const history = contractLimits.historyMs;
   const plan = async (store: TestStore, times: readonly (Partial<PlannedOccurrence> & { in: number })[]) => {
@@ -54,7 +45,6 @@ function pruneOccurrences(open: OpenStore): void {
   const skipped = { outcome: "SKIPPED", reason: "misfire", job: null } as const;
 
   test("removes what was decided and due before the history's window, page by page, and the ledger begins after it", async () => {
-    const { store, advance } = at();
     await store.installSchedules([aSpec()]);
     await plan(store, [
       { in: -2 * minute, ...skipped },
@@ -72,7 +62,6 @@ function pruneOccurrences(open: OpenStore): void {
   });
 
   test("keeps what is PLANNED, whose job is not finished, or that was decided only lately", async () => {
-    const { store, advance } = at();
     await store.installSchedules([aSpec()]);
     await plan(store, [{ in: -2 * minute }, { in: -minute }]);
     const [, waiting] = (await store.occurrences("every-minute")).toReversed();
@@ -85,7 +74,6 @@ function pruneOccurrences(open: OpenStore): void {
   });
 
   test("removes the ledger of a schedule that was deleted too", async () => {
-    const { store, advance } = at();
     await store.installSchedules([aSpec()]);
     await plan(store, [{ in: 0, ...skipped }]);
     await store.installSchedules([], { apps: [aSpec().app] });

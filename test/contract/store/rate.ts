@@ -1,10 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { JobId } from "../../../src/machine/job.ts";
 import type { OutMessage } from "../../../src/machine/outbox.ts";
 import type { TestStore } from "../../support/looks.ts";
 import {
   claimOne,
-  eachTest,
   insertMany,
   insertOne,
   messageFor,
@@ -13,7 +12,8 @@ import {
   running,
   settleOne,
   show,
-  type OpenStore,
+  contract,
+  type At,
 } from "./fixture.ts";
 import { claimAll } from "./slot-order.ts";
 
@@ -22,14 +22,7 @@ const rate = (size: number, key = "rate:x") => ({ key, size, windowMs, onRefusal
 const rated = { slotKeys: ["rate:x"] };
 const limit = 10;
 
-export function rateContract(open: OpenStore): void {
-  describe("a rate", () => {
-    spending(open);
-    giving(open);
-    taking(open);
-    keeping(open);
-  });
-}
+export const rateContract = contract({ "a rate": [spending, giving, taking, keeping] });
 
 /** The messages of one wake of the key. */
 const woken = async (store: TestStore, key = "rate:x"): Promise<readonly OutMessage[]> =>
@@ -37,11 +30,8 @@ const woken = async (store: TestStore, key = "rate:x"): Promise<readonly OutMess
 
 const stateNow = async (store: TestStore, id: JobId): Promise<string> => only(await claimAll(store, [id]));
 
-function spending(open: OpenStore): void {
-  const at = eachTest(open);
-
+function spending({ store, advance }: At): void {
   test("so many start in a window, and an end gives nothing back", async () => {
-    const { store, advance } = at();
     await store.installSlots([rate(2)]);
     const ids = await insertMany(store, [rated, rated, rated, rated]);
     expect(await claimAll(store, ids.slice(0, 3))).toEqual(["RUNNING", "RUNNING", "PENDING"]);
@@ -52,7 +42,6 @@ function spending(open: OpenStore): void {
   });
 
   test("a canceled attempt, a lost one and one that is tried again have used their unit; the next attempt takes another", async () => {
-    const { store, advance } = at();
     await store.installSlots([rate(2)]);
     const [first, second] = [await running(store, rated), await running(store, rated)];
     await store.cancel([first.jobId]);
@@ -66,7 +55,6 @@ function spending(open: OpenStore): void {
   });
 
   test("the claim that spends a unit says so, for the wake that can give its next one", async () => {
-    const { store } = at();
     await store.installSlots([rate(1), { ...rate(5, "cap:x"), windowMs: undefined }]);
     const id = await insertOne(store, { slotKeys: ["cap:x", "rate:x"] });
     const { aftermath } = await store.claim([await messageFor(store, id)], { worker: "worker-1", alone: false });
@@ -74,11 +62,8 @@ function spending(open: OpenStore): void {
   });
 }
 
-function giving(open: OpenStore): void {
-  const at = eachTest(open);
-
+function giving({ store, advance }: At): void {
   test("the earliest waiting job gets the next unit some time before it is back, and is due then", async () => {
-    const { store, advance } = at();
     await store.installSlots([rate(2)]);
     await running(store, rated);
     await advance(30_000);
@@ -96,7 +81,6 @@ function giving(open: OpenStore): void {
   });
 
   test("a newcomer gets no unit that is kept for another job, also when that one is late", async () => {
-    const { store, advance } = at();
     await store.installSlots([rate(1)]);
     await running(store, rated);
     const held = await claimOne(store, await insertOne(store, rated));
@@ -110,7 +94,6 @@ function giving(open: OpenStore): void {
   });
 
   test("a unit whose job is canceled before it is back passes on with its time", async () => {
-    const { store, advance } = at();
     await store.installSlots([rate(1)]);
     await running(store, rated);
     const held = await insertMany(store, [rated, rated]);
@@ -125,7 +108,6 @@ function giving(open: OpenStore): void {
   });
 
   test("a job that lacks a place of its cap takes no unit", async () => {
-    const { store } = at();
     await store.installSlots([rate(2), { ...rate(1, "cap:x"), windowMs: undefined }]);
     const both = { slotKeys: ["cap:x", "rate:x"] };
     const ids = await insertMany(store, [both, both, rated]);
@@ -133,11 +115,8 @@ function giving(open: OpenStore): void {
   });
 }
 
-function taking(open: OpenStore): void {
-  const at = eachTest(open);
-
+function taking({ store, advance }: At): void {
   test("a handler takes the next units one after the other, also those that are not back yet", async () => {
-    const { store, advance } = at();
     await store.installSlots([rate(2)]);
     await running(store, rated);
     await advance(30_000);
@@ -154,7 +133,6 @@ function taking(open: OpenStore): void {
   });
 
   test("it takes none that is kept for a waiting job, and says so when one waits", async () => {
-    const { store, advance } = at();
     await store.installSlots([rate(1)]);
     await running(store, rated);
     await claimAll(store, await insertMany(store, [rated, rated]));
@@ -171,7 +149,6 @@ function taking(open: OpenStore): void {
   });
 
   test("of a key whose slots nothing needed before; what is no rate has no units", async () => {
-    const { store } = at();
     await store.installSlots([rate(1, "rate:x#"), { ...rate(1, "cap:x"), windowMs: undefined }]);
     const take = async (key: string) => await store.takeUnit(key, { withinMs: 0 });
     expect([await take("rate:x#a"), await take("rate:x#b")]).toMatchObject([{ isTaken: true }, { isTaken: true }]);
@@ -180,11 +157,8 @@ function taking(open: OpenStore): void {
   });
 }
 
-function keeping(open: OpenStore): void {
-  const at = eachTest(open);
-
+function keeping({ store, advance }: At): void {
   test("a rate that is lowered and raised again gives no unit twice", async () => {
-    const { store, advance } = at();
     await store.installSlots([rate(2)]);
     await claimAll(store, await insertMany(store, [rated, rated]));
     await store.installSlots([rate(1)]);
@@ -197,7 +171,6 @@ function keeping(open: OpenStore): void {
   });
 
   test("by key: each has its own units, and a key is not forgotten before they are back", async () => {
-    const { store, advance } = at();
     await store.installSlots([{ ...rate(1, "rate:x#"), windowMs: 3 * 60 * minute }]);
     const of = (key: string) => ({ slotKeys: [`rate:x#${key}`] });
     const ids = await insertMany(store, ["a", "a", "b"].map(of));

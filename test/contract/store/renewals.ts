@@ -1,6 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { NewTask } from "../../../src/machine/run.ts";
-import { aJob, eachTest, type OpenStore } from "./fixture.ts";
+import { aJob, contract, type At } from "./fixture.ts";
 import { aRun, aTask, failed, workbench } from "./run-fixture.ts";
 
 /** load, then bill, then close; each by its name in the newer definitions. */
@@ -11,11 +11,9 @@ interface Refused {
   readonly differences: readonly string[];
 }
 
-export function renewalsContract(open: OpenStore): void {
-  describe("a resume by a newer definition", () => {
-    const at = eachTest(open);
+export const renewalsContract = contract({
+  "a resume by a newer definition": ({ store, advance }: At) => {
     const bench = async (tasks: readonly NewTask[] = first) => {
-      const { store, advance } = at();
       const made = await workbench(store, { tasks });
       const renew = async (newer: readonly NewTask[]) => {
         const run = aRun({ tasks: newer, version: 4, shape: "s4", retentionMs: 60_000 });
@@ -24,11 +22,11 @@ export function renewalsContract(open: OpenStore): void {
         made.take(await store.relay({ limit: 10 }));
         return resumed;
       };
-      return { store, advance, ...made, renew };
+      return { ...made, renew };
     };
 
     test("keeps what succeeded, runs what failed, adds what is new and skips what is gone", async () => {
-      const { store, advance, runId, end, renew, states } = await bench();
+      const { runId, end, renew, states } = await bench();
       await end("load");
       await end("bill", failed);
       const job = aJob({ kind: "settlement.task", payload: { to: 2 }, maxAttempts: 9 });
@@ -62,7 +60,7 @@ export function renewalsContract(open: OpenStore): void {
     });
 
     test("changes what still waits in a run that is going, and brings a removed task back", async () => {
-      const { store, runId, end, claim, renew, states } = await bench();
+      const { runId, end, claim, renew, states } = await bench();
       const load = await claim("load");
       expect(load?.state).toBe("RUNNING");
       expect((await renew([aTask("load"), aTask("bill", [0])])).ids).toHaveLength(2);
@@ -76,7 +74,7 @@ export function renewalsContract(open: OpenStore): void {
     });
 
     test("gives a task that never ran what it starts with today, and one that ran what it had", async () => {
-      const { store, runId, end, renew } = await bench();
+      const { runId, end, renew } = await bench();
       await end("load");
       await end("bill", failed);
       const job = aJob({ kind: "settlement.task", payload: { to: 7 } });
@@ -104,7 +102,7 @@ export function renewalsContract(open: OpenStore): void {
         differences: ["edges from bill, which is RUNNING: was close, is audit, close"],
       },
     ])("is refused where what has run would not fit: $differences", async ({ newer, differences }) => {
-      const { store, runId, end, claim, renew, states } = await bench();
+      const { runId, end, claim, renew, states } = await bench();
       await end("load");
       await claim("bill");
       const [before, tasks] = [await store.run(runId), await states()];
@@ -112,5 +110,5 @@ export function renewalsContract(open: OpenStore): void {
       expect(await store.run(runId)).toEqual(before);
       expect(await states()).toEqual(tasks);
     });
-  });
-}
+  },
+});

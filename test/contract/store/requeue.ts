@@ -13,15 +13,15 @@ import {
   running,
   settleOne,
   show,
-  type At,
   contract,
+  type At,
 } from "./fixture.ts";
 
 export const requeueContract = contract({ requeueLost: requeue });
 
 const later = dispatchWindowMs + minute;
 
-function requeue(at: At): void {
+function requeue({ store, advance }: At): void {
   const empty = { lane: "default", evidence: "queue-empty", olderThanMs: 5_000, limit: 10 } as const;
   /** Jobs whose message the queue accepted. */
   const sent = async (store: TestStore, jobs: readonly Partial<NewJob>[]): Promise<readonly JobId[]> => {
@@ -32,7 +32,6 @@ function requeue(at: At): void {
   const sentOne = async (store: TestStore, job: Partial<NewJob> = {}): Promise<JobId> => only(await sent(store, [job]));
 
   test("a message that an empty queue does not have is lost: its row waits again under a new generation", async () => {
-    const { store, advance } = at();
     const id = await sentOne(store);
     expect(await store.requeueLost({ ...empty, olderThanMs: minute })).toBe(0);
     await advance(2 * minute);
@@ -44,7 +43,6 @@ function requeue(at: At): void {
   });
 
   test("a message that was sent ahead is not lost before it was due for that long", async () => {
-    const { store, advance } = at();
     await sentOne(store, { delayMs: 4 * minute });
     await advance(4 * minute);
     expect(await store.requeueLost({ ...empty, olderThanMs: minute })).toBe(0);
@@ -53,7 +51,6 @@ function requeue(at: At): void {
   });
 
   test("other lanes and rows that are not QUEUED are left alone, and the limit is kept", async () => {
-    const { store, advance } = at();
     await running(store);
     await sent(store, [{ lane: "mail" }, {}, {}, { delayMs: later }]);
     await advance(minute);
@@ -64,7 +61,6 @@ function requeue(at: At): void {
   });
 
   test("what a scheduler task saw of the queues is there for the next, unless that comes late", async () => {
-    const { store, advance } = at();
     expect(await store.queueObservations({ maxAgeMs: 15_000 })).toEqual([]);
     await store.saveQueueObservations([]);
     await store.saveQueueObservations([{ lane: "default", emptyMs: 20_000 }]);
@@ -83,7 +79,6 @@ function requeue(at: At): void {
   });
 
   test("what is ahead is counted by lane, with what became due a moment ago, up to a limit", async () => {
-    const { store, advance } = at();
     await insertMany(store, [{}, { delayMs: minute }, { delayMs: minute }, { lane: "mail", delayMs: minute }]);
     await running(store);
     const ahead = { lane: "default", sinceMs: 2_000, limit: 10 };
@@ -96,7 +91,6 @@ function requeue(at: At): void {
   });
 
   test("age alone is no evidence: a row is overtaken only when its lane runs what was dispatched long after it", async () => {
-    const { store, advance } = at();
     const overtaken = { ...empty, evidence: "overtaken" } as const;
     const lost = await sentOne(store);
     await advance(60 * minute);
@@ -111,7 +105,6 @@ function requeue(at: At): void {
   });
 
   test("a row is overtaken by what its lane has claimed, also when that has ended again", async () => {
-    const { store, advance } = at();
     const overtaken = { ...empty, evidence: "overtaken" } as const;
     const lost = await sentOne(store);
     await advance(60 * minute);
@@ -123,7 +116,6 @@ function requeue(at: At): void {
   });
 
   test("a message that was never sent is not lost: what lies in an open batch under its generation is left alone", async () => {
-    const { store, advance } = at();
     const overtaken = { ...empty, evidence: "overtaken" } as const;
     const open = await insertOne(store);
     const mail = await insertOne(store, { lane: "mail" });
@@ -143,7 +135,6 @@ function requeue(at: At): void {
   });
 
   test("under an older fence throws FenceLost", async () => {
-    const { store } = at();
     await store.installFence({ name: "pass", token: 2 });
     await expect(store.requeueLost({ ...empty, fence: { name: "pass", token: 1 } })).rejects.toThrow(FenceLost);
   });

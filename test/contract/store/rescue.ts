@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { JobId } from "../../../src/machine/job.ts";
 import type { Moved } from "../../../src/machine/transaction.ts";
@@ -7,8 +7,6 @@ import { FenceLost } from "../../../src/machine/fence.ts";
 import {
   claimIfPossible,
   claimOne,
-  eachTest,
-  insertMany,
   insertOne,
   messageFor,
   minute,
@@ -18,46 +16,33 @@ import {
   running,
   settleOne,
   show,
-  type OpenStore,
+  contract,
+  type At,
+  insertAlike,
 } from "./fixture.ts";
 
-export function rescueContract(open: OpenStore): void {
-  describe("rescue", () => {
-    rescue(open);
-  });
-  describe("rescue: bounds", () => {
-    rescueBounds(open);
-  });
-  describe("rescue of a job that ran alone", () => {
-    alone(open);
-  });
-  describe("undelivered", () => {
-    undelivered(open);
-  });
-}
+export const rescueContract = contract({
+  rescue,
+  "rescue: bounds": rescueBounds,
+  "rescue of a job that ran alone": alone,
+});
+export const undeliveredContract = contract({ undelivered }, { dispatchWindowMs: 0 });
 
 const options = { limit: 10, interruptionsMax: 20 } as const;
 
-function rescue(open: OpenStore): void {
-  const at = eachTest(open);
-
+function rescue({ store, advance }: At): void {
   test("a RUNNING row within its lease is left alone", async () => {
-    const { store } = at();
     const held = await running(store);
     expect(await store.rescue(options)).toEqual({ rows: [], aftermath: noAftermath });
     expect((await show(store, held.jobId)).job.state).toBe("RUNNING");
   });
 
   test("a row of a batch that died is QUEUED again at once, charged an interruption, and must run alone next", async () => {
-    const { store, advance } = at();
     const { jobId } = await running(store);
     await advance(minute);
-    const {
-      rows,
-      aftermath: { outbox },
-    } = await store.rescue(options);
+    const { rows, aftermath } = await store.rescue(options);
     expect(only(rows)).toMatchObject({ jobId, kind: "send-mail", state: "QUEUED", attempt: 1 });
-    expect(only(only(outbox).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
+    expect(only(only(aftermath.outbox).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
     const { job, attempts } = await show(store, jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, generation: 2, leaseUntil: null });
     expect(only(attempts)).toMatchObject({ attempt: 1, worker: "worker-1", outcome: "LOST" });
@@ -67,27 +52,20 @@ function rescue(open: OpenStore): void {
   });
 
   test("the interruption that reaches the cap fails the job as interrupted", async () => {
-    const { store, advance } = at();
     const held = await running(store);
     await settleOne(store, held, { to: "QUEUED", interruptions: 1 });
     await claimOne(store, held.jobId);
     await advance(minute);
-    const {
-      rows,
-      aftermath: { outbox },
-    } = await store.rescue({ ...options, interruptionsMax: 2 });
-    expect([only(rows).state, outbox]).toEqual(["FAILED", []]);
+    const { rows, aftermath } = await store.rescue({ ...options, interruptionsMax: 2 });
+    expect([only(rows).state, aftermath.outbox]).toEqual(["FAILED", []]);
     const { job, events } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "FAILED", interruptions: 2, failures: 0 });
     expect(events.at(-1)).toMatchObject({ from: "RUNNING", to: "FAILED", reason: "interrupted" });
   });
 }
 
-function rescueBounds(open: OpenStore): void {
-  const at = eachTest(open);
-
+function rescueBounds({ store, advance }: At): void {
   test("takes no more than the limit, and only the lane that is named", async () => {
-    const { store, advance } = at();
     const mail = await running(store, { lane: "mail" });
     await running(store);
     await running(store);
@@ -98,11 +76,7 @@ function rescueBounds(open: OpenStore): void {
   });
 
   test("of leases that ended at one instant takes the smaller ids first", async () => {
-    const { store, advance } = at();
-    const ids = await insertMany(
-      store,
-      Array.from({ length: 6 }, () => ({})),
-    );
+    const ids = await insertAlike(store, 6);
     const messages = await Promise.all(ids.map((id) => messageFor(store, id)));
     await store.claim(messages, { worker: "worker-1", alone: false });
     // Their rows are written again from the last to the first, so that the table does not lie in the order of ids.
@@ -115,7 +89,6 @@ function rescueBounds(open: OpenStore): void {
   });
 
   test("the hook runs in the same transaction, and its error undoes the rescue", async () => {
-    const { store, advance } = at();
     const { jobId } = await running(store);
     await advance(minute);
     const seen: Moved[] = [];
@@ -132,7 +105,6 @@ function rescueBounds(open: OpenStore): void {
   });
 
   test("under an older fence throws FenceLost and moves nothing", async () => {
-    const { store, advance } = at();
     const { jobId } = await running(store);
     await advance(minute);
     await store.installFence({ name: "pass", token: 2 });
@@ -156,18 +128,12 @@ async function lostAlone(
   return jobId;
 }
 
-function alone(open: OpenStore): void {
-  const at = eachTest(open);
-
+function alone({ store, advance }: At): void {
   test("is charged a failure WORKER_LOST and is due now: RETRY_WAIT and QUEUED at once, with both events", async () => {
-    const { store, advance } = at();
     const jobId = await lostAlone(store, advance, 4);
-    const {
-      rows,
-      aftermath: { outbox },
-    } = await store.rescue(options);
+    const { rows, aftermath } = await store.rescue(options);
     expect(only(rows)).toMatchObject({ jobId, state: "QUEUED", errorCode: "WORKER_LOST" });
-    expect(only(only(outbox).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
+    expect(only(only(aftermath.outbox).messages)).toMatchObject({ jobId, generation: 2, delayMs: 0 });
     const { job, attempts } = await show(store, jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 1, interruptions: 0, errorCode: "WORKER_LOST" });
     expect(only(attempts)).toMatchObject({ outcome: "LOST", errorCode: "WORKER_LOST" });
@@ -175,7 +141,6 @@ function alone(open: OpenStore): void {
   });
 
   test("runs alone again when its worker gives it back before it has an outcome", async () => {
-    const { store, advance } = at();
     const { jobId } = await running(store);
     await advance(minute);
     await store.rescue(options);
@@ -185,25 +150,19 @@ function alone(open: OpenStore): void {
   });
 
   test("fails when that was its last try", async () => {
-    const { store, advance } = at();
     const jobId = await lostAlone(store, advance, 1);
-    const {
-      rows,
-      aftermath: { outbox },
-    } = await store.rescue(options);
-    expect([only(rows).state, outbox]).toEqual(["FAILED", []]);
+    const { rows, aftermath } = await store.rescue(options);
+    expect([only(rows).state, aftermath.outbox]).toEqual(["FAILED", []]);
     const { job, attempts } = await show(store, jobId);
     expect(job).toMatchObject({ state: "FAILED", failures: 1, errorCode: "WORKER_LOST" });
     expect(only(attempts)).toMatchObject({ outcome: "LOST", errorCode: "WORKER_LOST" });
   });
 }
 
-function undelivered(open: OpenStore): void {
-  const at = eachTest(open, { dispatchWindowMs: 0 });
+function undelivered({ store, advance }: At): void {
   const backoff = { undeliveredMax: 3, backoffMs: minute };
 
   test("a QUEUED row under that generation waits for its backoff under a new generation", async () => {
-    const { store, advance } = at();
     const id = await insertOne(store);
     const { rows } = await store.returnUndelivered([await messageFor(store, id)], backoff);
     expect(only(rows)).toMatchObject({ jobId: id, state: "PENDING" });
@@ -220,7 +179,6 @@ function undelivered(open: OpenStore): void {
   });
 
   test("the third message that dies unclaimed fails the job as undeliverable", async () => {
-    const { store } = at();
     const id = await insertOne(store);
     for (const expected of ["PENDING", "PENDING", "FAILED"]) {
       const { rows } = await store.returnUndelivered([await messageFor(store, id)], { ...backoff, backoffMs: 0 });
@@ -231,7 +189,6 @@ function undelivered(open: OpenStore): void {
   });
 
   test("a message that the row has left behind changes nothing", async () => {
-    const { store } = at();
     const held = await running(store);
     const message = { jobId: held.jobId, generation: 1, trace: "" };
     expect((await store.returnUndelivered([message], backoff)).rows).toEqual([]);
@@ -241,7 +198,6 @@ function undelivered(open: OpenStore): void {
   });
 
   test("bodies that no worker could read are accepted and kept", async () => {
-    const { store } = at();
     expect(await store.quarantine("default", ["not json", "", "\u0000"])).toBeUndefined();
     expect(await store.quarantine("default", [])).toBeUndefined();
   });

@@ -4,7 +4,7 @@ import type { Claimed, Settlement } from "../../../src/machine/store.ts";
 import type { TestStore } from "../../support/looks.ts";
 import type { OutboxBatch, Message } from "../../../src/machine/outbox.ts";
 import type { NewRun, NewTask } from "../../../src/machine/run.ts";
-import { aJob, settlementOf, settleOptions } from "./fixture.ts";
+import { aJob, settleAll } from "./fixture.ts";
 
 /** A task that starts after the tasks at these places of the list. */
 export const aTask = (name: string, after: readonly number[] = [], over: Partial<NewTask> = {}): NewTask => ({
@@ -53,15 +53,12 @@ export const failed = { to: "FAILED", failures: 1, errorCode: "BAD", errorMessag
 
 /** Starts a run and holds what it hands off. */
 export async function workbench(store: TestStore, run: Partial<NewRun>): Promise<Workbench> {
-  const {
-    runId,
-    aftermath: { outbox },
-  } = await store.startRun(aRun(run));
+  const { runId, aftermath } = await store.startRun(aRun(run));
   const messages = new Map<string, Message>();
   const take = (handed: readonly OutboxBatch[]): void => {
     for (const batch of handed) for (const message of batch.messages) messages.set(message.jobId, message);
   };
-  take(outbox);
+  take(aftermath.outbox);
   const views = () => store.tasks(runId);
   const claimAll = async (tasks: readonly string[]): Promise<readonly Claimed[]> => {
     const asked = (await views()).filter(({ task }) => tasks.includes(task ?? ""));
@@ -81,10 +78,7 @@ export async function workbench(store: TestStore, run: Partial<NewRun>): Promise
     const running = jobs.filter(({ state }) => state === "RUNNING");
     if (running.length < tasks.length)
       throw new Error(`of ${tasks.join(", ")} these were claimed: ${JSON.stringify(jobs)}`);
-    const settled = await store.settle(
-      running.map((job) => settlementOf(job, over)),
-      settleOptions,
-    );
+    const settled = await settleAll(store, running, over);
     take(settled.aftermath.outbox);
     await resolve();
   };

@@ -1,18 +1,16 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { JobId } from "../../../src/machine/job.ts";
 import type { TestStore } from "../../support/looks.ts";
 import type { StoreTx } from "../../../src/machine/transaction.ts";
-import { claimOne, eachTest, minute, only, settlementOf, settleOptions, aJob, type OpenStore } from "./fixture.ts";
+import { claimOne, minute, only, settlementOf, settleOptions, aJob, contract, type At } from "./fixture.ts";
 import { aRun, aTask } from "./run-fixture.ts";
 
 const overlap = { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" } as const;
 const slotKeys = ["overlap:s"];
 
 /** The slot of a schedule's job passes to the run that the job starts, and is free when the run closes. */
-export function runSlotsContract(open: OpenStore): void {
-  describe("the slot of a job that starts a run", () => {
-    const at = eachTest(open);
-
+export const runSlotsContract = contract({
+  "the slot of a job that starts a run": ({ store, advance }: At) => {
     async function claimed(store: TestStore) {
       const { results } = await store.insert([aJob({ slotKeys })]);
       const { id } = only(results);
@@ -43,7 +41,6 @@ export function runSlotsContract(open: OpenStore): void {
     const next = async (store: TestStore) => (await claimed(store)).job?.reason ?? "runs";
 
     test("is the run's until the run closes, and the jobs that wait for it are released then", async () => {
-      const { store } = at();
       const { runId } = await openRun(store);
       expect(await next(store)).toBe("overlap");
       const load = only(await store.tasks(runId));
@@ -57,7 +54,6 @@ export function runSlotsContract(open: OpenStore): void {
     });
 
     test("is no matter of the run's tasks: each has the slots of its own, also of two of one kind", async () => {
-      const { store } = at();
       const ofSlots = (keys: readonly string[]) => ({ job: aJob({ kind: "settlement.task", slotKeys: keys }) });
       const tasks = [aTask("a", [], ofSlots([])), aTask("b", [], ofSlots(slotKeys)), aTask("c", [], ofSlots([]))];
       await store.installSlots([overlap]);
@@ -69,7 +65,6 @@ export function runSlotsContract(open: OpenStore): void {
     });
 
     test("passes to a run of pages with its seal, and stays the job's before that", async () => {
-      const { store } = at();
       await store.installSlots([overlap]);
       const { id, job } = await claimed(store);
       if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
@@ -86,7 +81,6 @@ export function runSlotsContract(open: OpenStore): void {
     });
 
     test("is free with the job when the run had another starter, or when the try fails", async () => {
-      const { store } = at();
       await store.startRun(aRun({ tasks: [aTask("load")] }));
       await started(store, (tx, starterId) =>
         store.startRun(aRun({ tasks: [aTask("load")], starterId: starterId }), { tx }),
@@ -99,7 +93,6 @@ export function runSlotsContract(open: OpenStore): void {
     });
 
     test("is still the job's when the run was canceled before the job had ended", async () => {
-      const { store } = at();
       await store.installSlots([overlap]);
       const { id, job } = await claimed(store);
       if (job?.state !== "RUNNING") throw new Error("the starter did not get its slot");
@@ -116,7 +109,6 @@ export function runSlotsContract(open: OpenStore): void {
     });
 
     test("is named by who was refused: the run, as long as it was open", async () => {
-      const { store, advance } = at();
       const { starter, runId } = await openRun(store);
       await advance(minute);
       const { id } = await claimed(store);
@@ -128,5 +120,5 @@ export function runSlotsContract(open: OpenStore): void {
       await advance(minute);
       expect(await store.slotHolder(id, { at: await store.now(), prefix: "overlap:" })).toBeNull();
     });
-  });
-}
+  },
+});

@@ -1,28 +1,16 @@
 import type { JobId, RunId } from "../../../src/machine/job.ts";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import { runLimits } from "../../../src/machine/run-limits.ts";
-import { aJob, claimOne, eachTest, insertOne, messageFor, only, settleOne, type OpenStore } from "./fixture.ts";
+import { aJob, claimOne, insertOne, messageFor, only, settleOne, contract, type At } from "./fixture.ts";
 import { aRun, aTask, failed, workbench } from "./run-fixture.ts";
 
-export function runsContract(open: OpenStore): void {
-  describe("runs", () => {
-    starting(open);
-    joining(open);
-    ending(open);
-    paging(open);
-    pruning(open);
-    readingRuns(open);
-  });
-}
+export const runsContract = contract({ runs: [starting, joining, ending, paging, pruning, readingRuns] });
 
 const diamond = [aTask("load"), aTask("left", [0]), aTask("right", [0]), aTask("close", [1, 2])];
 
-function starting(open: OpenStore): void {
-  const at = eachTest(open);
-
+function starting({ store }: At): void {
   test("a run hands off what has no predecessors, and a second start with its key finds it and hands off nothing", async () => {
-    const { store } = at();
     const first = await store.startRun(aRun({ tasks: diamond }));
     const second = await store.startRun(aRun({ tasks: diamond }));
     expect(first).toMatchObject({ created: true, sealed: true });
@@ -32,18 +20,14 @@ function starting(open: OpenStore): void {
   });
 
   test("a run without jobs is complete at the first look", async () => {
-    const { store } = at();
     const { runId } = await store.startRun(aRun());
     await store.resolve({ runs: "all", limit: 10 });
     expect(await store.run(runId)).toMatchObject({ state: "DONE", percent: 100, total: 0 });
   });
 }
 
-function joining(open: OpenStore): void {
-  const at = eachTest(open);
-
+function joining({ store }: At): void {
   test("a join starts with its last predecessor, and the run is DONE with its last task", async () => {
-    const { store } = at();
     const bench = await workbench(store, { tasks: diamond });
     await bench.end("load");
     await bench.end("left");
@@ -55,7 +39,6 @@ function joining(open: OpenStore): void {
   });
 
   test("a wide join is counted from what its predecessors appended", async () => {
-    const { store } = at();
     const roots = Array.from({ length: runLimits.wideJoinOver + 1 }, (_, n) => aTask(`root-${n}`));
     const bench = await workbench(store, { tasks: [...roots, aTask("close", Array.from(roots.keys()))] });
     const names = roots.map(({ task }) => task);
@@ -68,7 +51,6 @@ function joining(open: OpenStore): void {
   });
 
   test("a task whose predecessor FAILED is SKIPPED, and so is what comes after it, with the reason", async () => {
-    const { store } = at();
     const bench = await workbench(store, { tasks: diamond });
     await bench.end("load", failed);
     expect(await bench.states()).toEqual({ load: "FAILED", left: "SKIPPED", right: "SKIPPED", close: "SKIPPED" });
@@ -79,11 +61,8 @@ function joining(open: OpenStore): void {
   });
 }
 
-function ending(open: OpenStore): void {
-  const at = eachTest(open);
-
+function ending({ store }: At): void {
   test("a run of which one task was canceled by itself is FAILED: what came after it was not done", async () => {
-    const { store } = at();
     const bench = await workbench(store, { tasks: diamond });
     await bench.end("load");
     const left = only((await store.tasks(bench.runId)).filter((each) => each.task === "left"));
@@ -94,7 +73,6 @@ function ending(open: OpenStore): void {
   });
 
   test("under `stop` a failure skips whatever waits, and what runs may finish", async () => {
-    const { store } = at();
     const tasks = [aTask("bad"), aTask("runs"), aTask("waits"), aTask("after", [1])];
     const bench = await workbench(store, { tasks, onFailure: "stop" });
     const runs = await bench.claim("runs");
@@ -108,7 +86,6 @@ function ending(open: OpenStore): void {
   });
 
   test("under `stop` a task whose message is out when its run stops is SKIPPED by its claim", async () => {
-    const { store } = at();
     const bench = await workbench(store, { tasks: [aTask("bad"), aTask("sent")], onFailure: "stop" });
     const [bad, unread] = [await bench.claim("bad"), await bench.states()];
     expect(unread).toEqual({ bad: "RUNNING", sent: "QUEUED" });
@@ -128,7 +105,6 @@ function ending(open: OpenStore): void {
     { tolerate: 0.29, total: 100, bad: 30, state: "FAILED" },
     { tolerate: 1, total: 5, bad: 5, state: "DONE" },
   ])("a run that tolerates $tolerate of its jobs is $state with $bad of $total lost", async (of) => {
-    const { store } = at();
     const tasks = sized(of.total);
     const names = tasks.map(({ task }) => task);
     const bench = await workbench(store, { tasks, tolerate: of.tolerate });
@@ -145,7 +121,6 @@ function ending(open: OpenStore): void {
   });
 
   test("under `stop` the first failure still stops a run that tolerates it", async () => {
-    const { store } = at();
     const bench = await workbench(store, {
       tasks: [...sized(1), aTask("after", [0])],
       onFailure: "stop",
@@ -157,7 +132,6 @@ function ending(open: OpenStore): void {
   });
 
   test("a run that is being canceled starts nothing, and is CANCELED with its last page", async () => {
-    const { store } = at();
     const bench = await workbench(store, { tasks: diamond });
     expect(await store.cancelingRuns(10)).toEqual([]);
     expect(await store.cancelRun(bench.runId, { caller: "ada" })).toBe(true);
@@ -176,7 +150,6 @@ function ending(open: OpenStore): void {
   });
 
   test("a resume runs what failed and what was skipped because of it, and nothing that succeeded", async () => {
-    const { store } = at();
     const bench = await workbench(store, { tasks: diamond });
     await bench.end("load");
     await bench.end("left", failed);
@@ -193,7 +166,6 @@ function ending(open: OpenStore): void {
   });
 
   test("a resume of one task takes along what was skipped behind it, and leaves other branches as they are", async () => {
-    const { store } = at();
     const roots = [aTask("p"), aTask("q"), aTask("behind", [0]), aTask("beside", [1])];
     const joins = [
       aTask("either", [0, 1], { join: "any" }),
@@ -216,11 +188,8 @@ function ending(open: OpenStore): void {
   });
 }
 
-function paging(open: OpenStore): void {
-  const at = eachTest(open);
-
+function paging({ store }: At): void {
   test("a page is written once by the try that holds the job, and the run closes only when it is sealed", async () => {
-    const { store } = at();
     const by = await claimOne(store, await insertOne(store));
     const { runId } = await store.startRun(aRun({ sealed: false }));
     const targets = [1, 2].map((n) => ({ job: aJob({ kind: "push", key: `t-${n}` }), row: { id: n } }));
@@ -242,11 +211,8 @@ function paging(open: OpenStore): void {
   });
 }
 
-function pruning(open: OpenStore): void {
-  const at = eachTest(open);
-
+function pruning({ store, advance }: At): void {
   test("a run goes with its jobs after its retention, a page at a time; one that is open loses nothing", async () => {
-    const { store, advance } = at();
     const retentionMs = 60_000;
     const ended = await workbench(store, { key: "ended", retentionMs, tasks: [aTask("a"), aTask("b", [0])] });
     await ended.end("a");
@@ -265,11 +231,8 @@ function pruning(open: OpenStore): void {
   });
 }
 
-function readingRuns(open: OpenStore): void {
-  const at = eachTest(open);
-
+function readingRuns({ store }: At): void {
   test("tasks are listed in order with their edges, by state", async () => {
-    const { store } = at();
     const bench = await workbench(store, { tasks: diamond });
     await bench.end("load", { result: { rows: 3 } });
     const tasks = await store.tasks(bench.runId);

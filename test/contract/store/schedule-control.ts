@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ScheduleSpec } from "../../../src/machine/schedule.ts";
 import type { TestStore } from "../../support/looks.ts";
-import { claimOne, minute, only, running, settleOne, show, dispatchWindowMs, type At, contract } from "./fixture.ts";
+import { claimOne, minute, only, running, settleOne, show, dispatchWindowMs, contract, type At } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
 
@@ -20,9 +20,8 @@ async function factsOf(store: TestStore, id = "every-minute") {
   return facts;
 }
 
-function making(at: At): void {
+function making({ store }: At): void {
   test("a created schedule begins now, is the API's and is due for a tick", async () => {
-    const { store } = at();
     const before = await store.now();
     const row = await store.createSchedule(aSpec());
     expect(row).toMatchObject({ id: "every-minute", version: 1, source: "api", pause: null, spec: aSpec() });
@@ -31,19 +30,15 @@ function making(at: At): void {
   });
 
   test("an id that exists is not created again, by code or by the API", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     expect(await store.createSchedule(aSpec(faster))).toEqual({ refused: "exists" });
     expect(only(await store.schedules())).toMatchObject({ source: "code", spec: aSpec() });
   });
 
   test("an update is a new version and withdraws what was planned after now; an equal one changes nothing", async () => {
-    const { store } = at();
     await store.createSchedule(aSpec());
     const soon = (await store.now()) + minute;
-    const {
-      aftermath: { outbox },
-    } = await planned(store, [occurrenceAt(soon)]);
+    const { outbox } = (await planned(store, [occurrenceAt(soon)])).aftermath;
     const equal = await store.updateSchedule(aSpec());
     expect([equal, (await ledger(store)).length]).toEqual([expect.objectContaining({ version: 1 }), 1]);
     expect(await store.updateSchedule(aSpec(faster))).toMatchObject({ version: 2, source: "api", spec: aSpec(faster) });
@@ -53,7 +48,6 @@ function making(at: At): void {
   });
 
   test("code wins for its own ids: they are neither updated nor deleted", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     expect(await store.updateSchedule(aSpec(faster))).toEqual({ refused: "code" });
     expect(await store.deleteSchedule("every-minute")).toEqual({ refused: "code" });
@@ -63,7 +57,6 @@ function making(at: At): void {
   });
 
   test("a change that was made for another version changes nothing, also when both come at once", async () => {
-    const { store } = at();
     await store.createSchedule(aSpec());
     const first = { ifVersions: [1] };
     const both = [aSpec(faster), aSpec({ overlap: "skip" })].map((spec) => store.updateSchedule(spec, first));
@@ -75,23 +68,20 @@ function making(at: At): void {
   });
 
   test("what does not exist is neither updated, paused nor deleted", async () => {
-    const { store } = at();
     expect(await store.updateSchedule(aSpec())).toEqual({ refused: "unknown" });
     expect(await store.pauseSchedule("every-minute", aPause)).toEqual({ refused: "unknown" });
     expect(await store.deleteSchedule("every-minute")).toEqual({ refused: "unknown" });
   });
 
   test("installing code leaves the API's schedules of the same app alone", async () => {
-    const { store } = at();
     await store.createSchedule(aSpec());
     await store.installSchedules([aSpec({ id: "other" })]);
     expect((await store.schedules()).map((row) => row.id).toSorted()).toEqual(["every-minute", "other"]);
   });
 }
 
-function stopping(at: At): void {
+function stopping({ store, advance }: At): void {
   test("a pause is decided at claim, also for what was dispatched, and a resume lets the next one run", async () => {
-    const { store, advance } = at();
     const { jobId, nominalAt } = await dueOccurrence(store);
     expect(await store.pauseSchedule("every-minute", aPause)).toMatchObject({
       pause: { by: "ada", until: null },
@@ -100,14 +90,11 @@ function stopping(at: At): void {
     expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "paused" });
     expect(await store.pauseSchedule("every-minute", null)).toMatchObject({ pause: null });
     await advance(minute);
-    const {
-      aftermath: { outbox },
-    } = await planned(store, [occurrenceAt(nominalAt + minute)]);
+    const { outbox } = (await planned(store, [occurrenceAt(nominalAt + minute)])).aftermath;
     expect(await claimOne(store, only(only(outbox).messages).jobId)).toMatchObject({ state: "RUNNING" });
   });
 
   test("a pause with an end holds until then and ends by itself; the same pause again keeps its beginning", async () => {
-    const { store, advance } = at();
     const { jobId, nominalAt } = await dueOccurrence(store);
     const until = (await store.now()) + minute;
     const wanted = { by: "ada", reason: "mail is away", until };
@@ -117,14 +104,11 @@ function stopping(at: At): void {
     expect(await claimOne(store, jobId)).toMatchObject({ state: "SKIPPED", reason: "paused" });
     await advance(minute);
     expect(only(await store.schedules())).toMatchObject({ pause: null });
-    const {
-      aftermath: { outbox },
-    } = await planned(store, [occurrenceAt(nominalAt + minute)]);
+    const { outbox } = (await planned(store, [occurrenceAt(nominalAt + minute)])).aftermath;
     expect(await claimOne(store, only(only(outbox).messages).jobId)).toMatchObject({ state: "RUNNING" });
   });
 
   test("a pause outlives a deploy", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     await store.pauseSchedule("every-minute", aPause);
     await store.installSchedules([aSpec(faster)]);
@@ -132,7 +116,6 @@ function stopping(at: At): void {
   });
 
   test("a delete says how many jobs of past times were waiting", async () => {
-    const { store } = at();
     await store.createSchedule(aSpec());
     const now = await store.now();
     await planned(
@@ -143,7 +126,6 @@ function stopping(at: At): void {
   });
 
   test("a schedule that comes back goes on with its versions", async () => {
-    const { store } = at();
     await store.createSchedule(aSpec());
     await store.deleteSchedule("every-minute");
     expect(await store.createSchedule(aSpec(faster))).toMatchObject({ version: 3 });
@@ -156,7 +138,6 @@ function stopping(at: At): void {
   });
 
   test("a schedule that code drops and brings back goes on with its versions too", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec(), aSpec({ id: "stays" })]);
     await store.installSchedules([aSpec({ id: "stays" })]);
     await store.installSchedules([aSpec(), aSpec({ id: "stays" })]);
@@ -165,9 +146,8 @@ function stopping(at: At): void {
   });
 }
 
-function looking(at: At): void {
+function looking({ store, advance }: At): void {
   test("the facts tell the versions with the time each began, and from when on the ledger is complete", async () => {
-    const { store, advance } = at();
     expect(await store.scheduleFacts("every-minute")).toBeNull();
     await store.installSchedules([aSpec()]);
     const { decidedUntil } = only(await store.schedules());
@@ -186,14 +166,12 @@ function looking(at: At): void {
   });
 
   test("the facts of a deleted schedule have no row", async () => {
-    const { store } = at();
     await store.createSchedule(aSpec());
     await store.deleteSchedule("every-minute");
     expect(await factsOf(store)).toMatchObject({ row: null, ledgerFrom: null });
   });
 
   test("occurrences are found by reading, by instant and by window, the oldest first", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     const now = await store.now();
     const times = [1, 2, 3].map((k) => occurrenceAt(now + k * minute));
@@ -209,11 +187,10 @@ function looking(at: At): void {
   });
 }
 
-function holding(at: At): void {
+function holding({ store, advance }: At): void {
   const group = { key: "overlap:s", size: 1, onRefusal: "skip", reason: "overlap" } as const;
 
   test("names the job that had the slot at that time, also when it has finished since", async () => {
-    const { store, advance } = at();
     await store.installSlots([group]);
     const earlier = await running(store, { slotKeys: ["overlap:s"] });
     await settleOne(store, earlier);

@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
-import { minute, only, type At, contract } from "./fixture.ts";
+import { minute, only, contract, type At } from "./fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
 
 export const editsContract = contract({ "installSchedules: edits": editing, "the ledger's pages": paging });
 
-function editing(at: At): void {
+function editing({ store, advance }: At): void {
   test("an edit of a schedule with undecided times says so to the tick; one that has decided all does not", async () => {
-    const { store, advance } = at();
     await store.installSchedules([aSpec()]);
     await planned(store, [], { decidedUntil: (await store.now()) + minute });
     await store.installSchedules([aSpec({ overlap: "skip" })]);
@@ -25,7 +24,6 @@ function editing(at: At): void {
   });
 
   test("an edit leaves the beginning of the ledger: what ran before it stays on record", async () => {
-    const { store, advance } = at();
     await store.installSchedules([aSpec()]);
     const before = await store.scheduleFacts("every-minute");
     await advance(minute);
@@ -34,7 +32,6 @@ function editing(at: At): void {
   });
 
   test("a schedule that is switched off is due only as long as times of before are undecided", async () => {
-    const { store, advance } = at();
     const due = async () => (await store.dueSchedules({ horizonMs: 0, limit: 10 })).schedules.length;
     await store.installSchedules([aSpec()]);
     await advance(10 * minute);
@@ -49,7 +46,6 @@ function editing(at: At): void {
   });
 
   test("code takes over an id that people made: a new version, and its pause stays", async () => {
-    const { store } = at();
     await store.createSchedule(aSpec());
     await store.pauseSchedule("every-minute", aPause);
     await store.installSchedules([aSpec({ overlap: "skip" })]);
@@ -58,7 +54,6 @@ function editing(at: At): void {
   });
 
   test("code takes over an id that people made also when nothing else differs", async () => {
-    const { store } = at();
     await store.createSchedule(aSpec());
     await store.installSchedules([aSpec()]);
     expect(only(await store.schedules())).toMatchObject({ source: "code", version: 1 });
@@ -67,9 +62,8 @@ function editing(at: At): void {
   });
 }
 
-function paging(at: At): void {
+function paging({ store }: At): void {
   test("follow each other, the newest first, and leave out no row that shares an instant with another", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     const now = Math.floor(await store.now());
     const merged = { outcome: "COALESCED", reason: "into 00:00", job: null } as const;

@@ -69,9 +69,7 @@ export async function dueOccurrence(
 ) {
   await store.installSchedules([aSpec(spec)]);
   const nominalAt = await store.now();
-  const {
-    aftermath: { outbox },
-  } = await planned(store, [occurrenceAt(nominalAt, over)]);
+  const { outbox } = (await planned(store, [occurrenceAt(nominalAt, over)])).aftermath;
   return { nominalAt, jobId: only(only(outbox).messages).jobId };
 }
 

@@ -1,48 +1,39 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { TestStore } from "../../support/looks.ts";
-import { aJob, claimOne, eachTest, minute, only, show, type OpenStore } from "./fixture.ts";
+import { aJob, claimOne, minute, only, show, contract, type At } from "./fixture.ts";
 import { aSpec, dueOccurrence, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 import { aPause } from "../../support/pause.ts";
 
-/** Both ways to remove a schedule. */
-const ways = [
-  [
-    "deleted through the API",
-    (store: TestStore) => store.createSchedule(aSpec()),
-    (store: TestStore) => store.deleteSchedule("every-minute"),
-    (store: TestStore) => store.createSchedule(aSpec()),
-  ],
-  [
-    "dropped by code",
-    (store: TestStore) => store.installSchedules([aSpec()]),
-    (store: TestStore) => store.installSchedules([], { apps: [aSpec().app] }),
-    (store: TestStore) => store.installSchedules([aSpec()]),
-  ],
-] as const;
-
-export function removalContract(open: OpenStore): void {
-  describe.each(ways)("a schedule that is %s", (_name, make, remove, makeAgain) => {
-    removing(open, { make, remove, makeAgain });
-  });
-}
-
 type Way = (store: TestStore) => Promise<unknown>;
 
-function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; remove: Way; makeAgain: Way }): void {
-  const at = eachTest(open);
-  const due = async () => (await at().store.dueSchedules({ horizonMs: 0, limit: 10 })).schedules;
+export const removalContract = contract({
+  "a schedule that is deleted through the API": (at) => {
+    removing(at, {
+      make: (store) => store.createSchedule(aSpec()),
+      remove: (store) => store.deleteSchedule("every-minute"),
+    });
+  },
+  "a schedule that is dropped by code": (at) => {
+    removing(at, {
+      make: (store) => store.installSchedules([aSpec()]),
+      remove: (store) => store.installSchedules([], { apps: [aSpec().app] }),
+    });
+  },
+});
+
+function removing({ store, advance }: At, { make, remove }: { make: Way; remove: Way }): void {
+  const due = async () => (await store.dueSchedules({ horizonMs: 0, limit: 10 })).schedules;
 
   async function removedLate() {
-    const { store, advance } = at();
     await make(store);
     const { decidedUntil } = only(await store.schedules());
     await advance(10 * minute);
     await remove(store);
-    return { store, advance, decidedUntil };
+    return decidedUntil;
   }
 
   test("while times of it are undecided is due for a tick, and hidden from all else", async () => {
-    const { store, decidedUntil } = await removedLate();
+    const decidedUntil = await removedLate();
     expect(only(await due())).toMatchObject({ version: 2, decidedUntil, removed: true, carry: { edited: true } });
     expect(await store.schedules()).toEqual([]);
     expect(await store.scheduleFacts("every-minute")).toMatchObject({ row: null, ledgerFrom: null });
@@ -53,7 +44,7 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
   });
 
   test("is gone when the tick has nothing more to decide, with the rows it wrote", async () => {
-    const { store, decidedUntil } = await removedLate();
+    const decidedUntil = await removedLate();
     const skipped = { outcome: "SKIPPED", reason: "deleted", job: null, version: 1 } as const;
     const page = { version: 2, carry: { missed: 0, missedUntil: null, catchUpUntil: null, edited: true } } as const;
     await planned(store, [occurrenceAt(decidedUntil + minute, skipped)], page);
@@ -68,10 +59,10 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
   });
 
   test("and made again takes the undecided times along, and begins its own ledger", async () => {
-    const { store, advance, decidedUntil } = await removedLate();
+    const decidedUntil = await removedLate();
     await advance(minute);
     const before = await store.now();
-    await makeAgain(store);
+    await make(store);
     expect(only(await store.schedules())).toMatchObject({ version: 3, decidedUntil, carry: { edited: true } });
     expect(only(await due())).not.toHaveProperty("removed");
     const facts = await store.scheduleFacts("every-minute");
@@ -80,14 +71,13 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
   });
 
   test("is gone with its removal when all its times are decided, and begins as a new one when it comes back before", async () => {
-    const { store, advance } = at();
     await make(store);
     await planned(store, [], { decidedUntil: (await store.now()) + minute });
     await remove(store);
     expect(await store.dueSchedules({ horizonMs: 60 * minute, limit: 10 })).toMatchObject({ schedules: [] });
     await advance(10 * minute);
     const before = await store.now();
-    await makeAgain(store);
+    await make(store);
     const row = only(await store.schedules());
     expect(row).toMatchObject({ version: 3, carry: null });
     expect(row.decidedUntil).toBeGreaterThanOrEqual(before);
@@ -95,13 +85,12 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
     await planned(store, [], { version: 3, decidedUntil: (await store.now()) + minute });
     await remove(store);
     expect(await store.endRemovals()).toBe(0);
-    await makeAgain(store);
+    await make(store);
     expect(only(await store.schedules())).toMatchObject({ version: 5, carry: null });
   });
 
   /** A schedule with a job that ran and two that wait, removed; one job of a later time is withdrawn. */
   async function removedBusy() {
-    const { store } = at();
     await make(store);
     const now = await store.now();
     const { aftermath } = await planned(
@@ -113,12 +102,12 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
       throw new Error("four jobs were planned");
     await claimOne(store, ran);
     await remove(store);
-    return { store, now, ran, first, second, later };
+    return { now, ran, first, second, later };
   }
-  const outcomes = async () => (await ledger(at().store)).map((row) => [row.outcome, row.reason]);
+  const outcomes = async () => (await ledger(store)).map((row) => [row.outcome, row.reason]);
 
   test("starts nothing more: what is planned is withdrawn, a claim skips what waits, and a pass cancels it in pages", async () => {
-    const { store, ran, first, second, later } = await removedBusy();
+    const { ran, first, second, later } = await removedBusy();
     expect((await show(store, later)).job.state).toBe("CANCELED");
     expect(await store.removedJobs(10)).toBe(2);
     expect(await claimOne(store, first)).toMatchObject({ state: "SKIPPED", reason: "deleted" });
@@ -137,9 +126,9 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
   });
 
   test("and comes back while its jobs are being canceled keeps the new ones and no old one", async () => {
-    const { store, now, first, second } = await removedBusy();
+    const { now, first, second } = await removedBusy();
     expect((await store.cancelRemoved({ limit: 1 })).rows.map((row) => row.jobId)).toEqual([first]);
-    await makeAgain(store);
+    await make(store);
     const { aftermath } = await planned(store, [occurrenceAt(now + minute, { job: aJob({ dueAt: now }) })], {
       version: 3,
     });
@@ -153,13 +142,12 @@ function removing(open: OpenStore, { make, remove, makeAgain }: { make: Way; rem
   });
 
   test("and comes back with jobs that wait has them canceled by the next pass", async () => {
-    const { store, first, second } = await removedBusy();
-    await makeAgain(store);
+    const { first, second } = await removedBusy();
+    await make(store);
     expect((await store.cancelRemoved({ limit: 10 })).rows.map((row) => row.jobId)).toEqual([first, second]);
   });
 
   test("lets an operator's retry of what it had planned run", async () => {
-    const { store, advance } = at();
     const { jobId } = await dueOccurrence(store, { enabled: true });
     await store.pauseSchedule("every-minute", aPause);
     await advance(10 * minute);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FenceLost } from "../../../src/machine/fence.ts";
 import { everySchedule } from "../../../src/schedule/install-schedules.ts";
-import { aJob, minute, only, show, dispatchWindowMs, type At, contract } from "./fixture.ts";
+import { aJob, minute, only, show, dispatchWindowMs, contract, type At } from "./fixture.ts";
 import { aSpec, ledger, occurrenceAt, planned } from "./schedule-fixture.ts";
 
 export const schedulesContract = contract({
@@ -11,9 +11,8 @@ export const schedulesContract = contract({
   "plan: what moves forward": moving,
 });
 
-function installing(at: At): void {
+function installing({ store }: At): void {
   test("a new schedule has version 1, nothing decided before now, and is due for a tick", async () => {
-    const { store } = at();
     const before = await store.now();
     await store.installSchedules([aSpec()]);
     const row = only(await store.schedules());
@@ -26,7 +25,6 @@ function installing(at: At): void {
   });
 
   test("installing the same again changes nothing; a changed spec is a new version", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     const first = only(await store.schedules());
     await store.installSchedules([aSpec()]);
@@ -37,15 +35,14 @@ function installing(at: At): void {
   });
 
   test("a changed schedule withdraws what was planned after now, and that time can be planned again", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     const soon = (await store.now()) + minute;
-    const {
-      aftermath: { outbox },
-    } = await planned(store, [
-      occurrenceAt(soon),
-      occurrenceAt(soon + minute, { outcome: "SKIPPED", reason: "excluded", job: null }),
-    ]);
+    const { outbox } = (
+      await planned(store, [
+        occurrenceAt(soon),
+        occurrenceAt(soon + minute, { outcome: "SKIPPED", reason: "excluded", job: null }),
+      ])
+    ).aftermath;
     const { jobId } = only(only(outbox).messages);
     await store.installSchedules([aSpec({ overlap: "skip" })]);
     expect(await ledger(store)).toEqual([]);
@@ -57,34 +54,27 @@ function installing(at: At): void {
   });
 
   test("a schedule that its app no longer has is removed with what it had planned", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec(), aSpec({ id: "stays" }), aSpec({ id: "foreign", app: "quiz" })]);
-    const {
-      aftermath: { outbox },
-    } = await planned(store, [occurrenceAt((await store.now()) + minute)]);
+    const { outbox } = (await planned(store, [occurrenceAt((await store.now()) + minute)])).aftermath;
     await store.installSchedules([aSpec({ id: "stays" })]);
     expect((await store.schedules()).map((row) => row.id).toSorted()).toEqual(["foreign", "stays"]);
     expect((await show(store, only(only(outbox).messages).jobId)).job.state).toBe("CANCELED");
   });
 
   test("the last schedules of an app go when the app is named, and those of people stay", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec(), aSpec({ id: "foreign", app: "quiz" })]);
     await store.createSchedule(aSpec({ id: "by-hand" }));
     await store.installSchedules([]);
     expect(await store.schedules()).toHaveLength(3);
-    const {
-      aftermath: { outbox },
-    } = await planned(store, [occurrenceAt((await store.now()) + minute)]);
+    const { outbox } = (await planned(store, [occurrenceAt((await store.now()) + minute)])).aftermath;
     await store.installSchedules([], { apps: ["capsule"] });
     expect((await store.schedules()).map((row) => row.id).toSorted()).toEqual(["by-hand", "foreign"]);
     expect((await show(store, only(only(outbox).messages).jobId)).job.state).toBe("CANCELED");
   });
 }
 
-function due(at: At): void {
+function due({ store, advance }: At): void {
   test("only schedules whose next time lies within the horizon are due, the oldest first, up to the limit", async () => {
-    const { store } = at();
     await store.installSchedules(["a", "b", "c", "d"].map((id) => aSpec({ id })));
     const now = await store.now();
     const next = [now + 3 * minute, now + minute, now + 60 * minute, null];
@@ -99,7 +89,6 @@ function due(at: At): void {
   });
 
   test("are listed by id, a page after another", async () => {
-    const { store } = at();
     const ids = ["c", "a", "d", "b", "e"];
     await store.installSchedules(ids.map((id) => aSpec({ id })));
     expect((await store.schedules({ limit: 2, after: "b" })).map((row) => row.id)).toEqual(["c", "d"]);
@@ -108,7 +97,6 @@ function due(at: At): void {
   });
 
   test("a chain follows its leader's times from the oldest, and of a full page no further than that", async () => {
-    const { store, advance } = at();
     const after = { form: "after", schedule: "every-minute", withinMs: 60 * minute, on: "end" } as const;
     await store.installSchedules([aSpec(), aSpec({ id: "behind", expression: after })]);
     const begin = await store.now();
@@ -129,23 +117,21 @@ function due(at: At): void {
   });
 
   test("a disabled schedule is not due", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec({ enabled: false })]);
     expect((await store.dueSchedules({ horizonMs: dispatchWindowMs, limit: 10 })).schedules).toEqual([]);
   });
 }
 
-function planning(at: At): void {
+function planning({ store }: At): void {
   test("writes occurrences PLANNED, one job each, and moves decided_until", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     const nominalAt = (await store.now()) + minute;
-    const {
-      occurrences,
-      aftermath: { outbox },
-    } = await planned(store, [occurrenceAt(nominalAt), occurrenceAt(nominalAt + 60 * minute)]);
+    const { occurrences, aftermath } = await planned(store, [
+      occurrenceAt(nominalAt),
+      occurrenceAt(nominalAt + 60 * minute),
+    ]);
     expect(occurrences).toBe(2);
-    const message = only(only(outbox).messages);
+    const message = only(only(aftermath.outbox).messages);
     const { job: row } = await show(store, message.jobId);
     expect(row).toMatchObject({ kind: "sweep", scheduleId: "every-minute", scheduledFor: nominalAt, state: "QUEUED" });
     const [later, sooner] = await ledger(store);
@@ -156,22 +142,17 @@ function planning(at: At): void {
   });
 
   test("a plan made from an older version of the schedule writes nothing", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     await store.installSchedules([aSpec({ overlap: "skip" })]);
     const before = only(await store.schedules());
-    const {
-      occurrences,
-      aftermath: { outbox },
-    } = await planned(store, [occurrenceAt((await store.now()) + minute)]);
-    expect([occurrences, outbox]).toEqual([0, []]);
+    const { occurrences, aftermath } = await planned(store, [occurrenceAt((await store.now()) + minute)]);
+    expect([occurrences, aftermath.outbox]).toEqual([0, []]);
     expect(await ledger(store)).toEqual([]);
     expect(only(await store.schedules())).toEqual(before);
     expect(await store.jobs()).toEqual([]);
   });
 
   test("the same nominal time is planned once, with one job", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     const soon = (await store.now()) + minute;
     await planned(store, [occurrenceAt(soon)]);
@@ -181,7 +162,6 @@ function planning(at: At): void {
   });
 
   test("a reading that comes round again in another zone is another time, with a job of its own", async () => {
-    const { store } = at();
     const eight = { localTime: "2026-11-21T08:00", fold: 0 } as const;
     await store.installSchedules([aSpec({ timezone: "America/New_York" })]);
     const now = await store.now();
@@ -199,9 +179,8 @@ function planning(at: At): void {
   });
 }
 
-function moving(at: At): void {
+function moving({ store }: At): void {
   test("decided_until and next_at only move forward", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     const now = await store.now();
     await planned(store, [], { decidedUntil: now + 10 * minute, nextAt: now + 11 * minute });
@@ -211,7 +190,6 @@ function moving(at: At): void {
   });
 
   test("COALESCED and SKIPPED times are decided at once and have no job", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     const past = (await store.now()) - 10 * minute;
     await planned(store, [
@@ -226,7 +204,6 @@ function moving(at: At): void {
   });
 
   test("several schedules are planned in one call", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec({ id: "b" }), aSpec({ id: "a" })]);
     const soon = (await store.now()) + minute;
     const plan = { version: 1, decidedUntil: soon, nextAt: null };
@@ -235,19 +212,15 @@ function moving(at: At): void {
       { ...plan, scheduleId: "a", occurrences: [occurrenceAt(soon, { job: aJob({ lane: "slow", dueAt: soon }) })] },
       { ...plan, scheduleId: "gone", occurrences: [occurrenceAt(soon)] },
     ];
-    const {
-      occurrences,
-      aftermath: { outbox },
-    } = await store.plan(plans);
+    const { occurrences, aftermath } = await store.plan(plans);
     expect(occurrences).toBe(2);
-    expect(Object.fromEntries(outbox.map(({ lane, messages }) => [lane, messages.length]))).toEqual({
+    expect(Object.fromEntries(aftermath.outbox.map(({ lane, messages }) => [lane, messages.length]))).toEqual({
       default: 1,
       slow: 1,
     });
   });
 
   test("under an older fence throws FenceLost and plans nothing", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     await store.installFence({ name: "pass", token: 2 });
     const plan = { scheduleId: "every-minute", version: 1, nextAt: null };
@@ -260,7 +233,6 @@ function moving(at: At): void {
   });
 
   test("a plan made before another process decided more writes nothing", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     const { decidedUntil } = only(await store.schedules());
     await planned(store, [], { decidedUntil: decidedUntil + 5 * minute });
@@ -271,7 +243,6 @@ function moving(at: At): void {
   });
 
   test("what one tick leaves for the next comes back, and an edit keeps it: edits in a row are no flood", async () => {
-    const { store } = at();
     await store.installSchedules([aSpec()]);
     const { decidedUntil } = only(await store.schedules());
     const carry = { missed: 3, missedUntil: null, catchUpUntil: decidedUntil + minute };

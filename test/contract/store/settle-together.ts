@@ -13,8 +13,8 @@ import {
   settleOne,
   settleOptions,
   show,
-  type At,
   contract,
+  type At,
 } from "./fixture.ts";
 
 /** What a settle writes beside its jobs: their children, and the caller's own rows. */
@@ -23,9 +23,8 @@ export const settleTogetherContract = contract({
   "settle: in a transaction": inTransaction,
 });
 
-function children(at: At): void {
+function children({ store }: At): void {
   test("a child whose key exists with another payload is counted, and the first one stays", async () => {
-    const { store } = at();
     await insertOne(store, aJob({ kind: "child", key: "same" }));
     const held = await running(store);
     const again = aJob({ kind: "child", key: "same", payload: { other: 1 } });
@@ -38,16 +37,15 @@ function children(at: At): void {
   });
 
   test("the children of a job are inserted with its success and dispatched with it", async () => {
-    const { store } = at();
     const held = await running(store);
-    const {
-      aftermath: { outbox },
-    } = await settleOne(store, held, {
-      children: [
-        aJob({ kind: "child", key: `${held.jobId}:child:1`, lane: "mail" }),
-        aJob({ kind: "child", delayMs: 60 * minute }),
-      ],
-    });
+    const { outbox } = (
+      await settleOne(store, held, {
+        children: [
+          aJob({ kind: "child", key: `${held.jobId}:child:1`, lane: "mail" }),
+          aJob({ kind: "child", delayMs: 60 * minute }),
+        ],
+      })
+    ).aftermath;
     const inserted = await store.jobs({ kind: "child" });
     expect(inserted.map((job) => job.state).toSorted()).toEqual(["PENDING", "QUEUED"]);
     expect(only(outbox)).toMatchObject({ lane: "mail" });
@@ -55,7 +53,6 @@ function children(at: At): void {
   });
 
   test("of jobs that are settled together each one's children are inserted, whichever of them has none", async () => {
-    const { store } = at();
     const [none, one, two] = [await running(store), await running(store), await running(store)];
     const childOf = (job: Claimed) => aJob({ kind: "child", key: `of ${job.jobId}` });
     const group = [none, one, two].map((job) => settlementOf(job, { children: job === none ? [] : [childOf(job)] }));
@@ -65,20 +62,15 @@ function children(at: At): void {
   });
 
   test("a child whose key exists already is not inserted twice", async () => {
-    const { store } = at();
     const [first, second] = [await running(store), await running(store)];
     const child = aJob({ kind: "child", key: "same" });
     await settleOne(store, first, { children: [child] });
-    const {
-      settled,
-      aftermath: { outbox },
-    } = await settleOne(store, second, { children: [child] });
-    expect([settled, outbox]).toEqual([[second.jobId], []]);
+    const { settled, aftermath } = await settleOne(store, second, { children: [child] });
+    expect([settled, aftermath.outbox]).toEqual([[second.jobId], []]);
     expect(await store.jobs({ kind: "child" })).toHaveLength(1);
   });
 
   test("in a group only the rows that are still ours leave children", async () => {
-    const { store } = at();
     const ids = await insertMany(store, [{}, {}]);
     const [mine, lost] = [await claimOne(store, ids[0]), await claimOne(store, ids[1])];
     await store.cancel([lost.jobId]);
@@ -90,9 +82,8 @@ function children(at: At): void {
   });
 }
 
-function inTransaction(at: At): void {
+function inTransaction({ store }: At): void {
   test("work and settlement commit together", async () => {
-    const { store } = at();
     const held = await running(store);
     await store.transaction(async (tx) => {
       await store.insert([aJob({ kind: "effect" })], { tx });
@@ -103,7 +94,6 @@ function inTransaction(at: At): void {
   });
 
   test("an error after the settlement undoes work and settlement", async () => {
-    const { store } = at();
     const held = await running(store);
     const broken = store.transaction(async (tx) => {
       await store.insert([aJob({ kind: "effect" })], { tx });
@@ -116,7 +106,6 @@ function inTransaction(at: At): void {
   });
 
   test("a settlement that came too late answers nothing settled, so that the caller can roll back", async () => {
-    const { store } = at();
     const held = await running(store);
     await store.cancel([held.jobId]);
     const { settled } = await store.transaction(
@@ -126,7 +115,6 @@ function inTransaction(at: At): void {
   });
 
   test("a savepoint that fails undoes its own writes, and the transaction lives on", async () => {
-    const { store } = at();
     const held = await running(store);
     await store.transaction(async (tx) => {
       const nested = tx.nested(async () => {

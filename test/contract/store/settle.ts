@@ -15,8 +15,8 @@ import {
   settleOne,
   settleOptions,
   show,
-  type At,
   contract,
+  type At,
 } from "./fixture.ts";
 
 export const settleContract = contract({
@@ -25,9 +25,8 @@ export const settleContract = contract({
   "settle: compare-and-set": compareAndSet,
 });
 
-function outcomes(at: At): void {
+function outcomes({ store, advance }: At): void {
   test("SUCCESS stores the result, ends the lease, writes the attempt and the event", async () => {
-    const { store } = at();
     const held = await running(store);
     const settled = await settleOne(store, held, { result: { sent: 3 } });
     expect(settled).toEqual({ settled: [held.jobId], conflicts: 0, aftermath: noAftermath });
@@ -45,7 +44,6 @@ function outcomes(at: At): void {
   });
 
   test("FAILED stores the error and counts the failure", async () => {
-    const { store } = at();
     const held = await running(store);
     await settleOne(store, held, { ...failure, to: "FAILED", reason: "permanent" });
     const { job, attempts, events } = await show(store, held.jobId);
@@ -56,11 +54,8 @@ function outcomes(at: At): void {
   });
 
   test("a retry within the dispatch window is QUEUED at once, and its history keeps the failed attempt", async () => {
-    const { store, advance } = at();
     const held = await running(store);
-    const {
-      aftermath: { outbox },
-    } = await settleOne(store, held, { ...failure, delayMs: minute });
+    const { outbox } = (await settleOne(store, held, { ...failure, delayMs: minute })).aftermath;
     const message = only(only(outbox).messages);
     expect(message).toMatchObject({ jobId: held.jobId, generation: 2 });
     expect(message.delayMs).toBeGreaterThan(minute - 10_000);
@@ -74,11 +69,8 @@ function outcomes(at: At): void {
   });
 
   test("a retry beyond the dispatch window waits in RETRY_WAIT without a message", async () => {
-    const { store } = at();
     const held = await running(store);
-    const {
-      aftermath: { outbox },
-    } = await settleOne(store, held, { ...failure, delayMs: dispatchWindowMs + minute });
+    const { outbox } = (await settleOne(store, held, { ...failure, delayMs: dispatchWindowMs + minute })).aftermath;
     expect(outbox).toEqual([]);
     const { job } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "RETRY_WAIT", generation: 1, failures: 1, leaseUntil: null, finishedAt: null });
@@ -86,13 +78,10 @@ function outcomes(at: At): void {
   });
 }
 
-function released(at: At): void {
+function released({ store }: At): void {
   test("a release is QUEUED under a new generation, costs no failure and is dispatched at once", async () => {
-    const { store } = at();
     const held = await running(store);
-    const {
-      aftermath: { outbox },
-    } = await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "released" });
+    const { outbox } = (await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "released" })).aftermath;
     expect(only(only(outbox).messages)).toMatchObject({ jobId: held.jobId, generation: 2, delayMs: 0 });
     const { job, attempts, events } = await show(store, held.jobId);
     expect(job).toMatchObject({ state: "QUEUED", failures: 0, interruptions: 1, generation: 2, attempt: 1 });
@@ -102,12 +91,8 @@ function released(at: At): void {
   });
 
   test("a batch of different outcomes is settled in one call, with one outbox batch for each lane", async () => {
-    const { store } = at();
     const [a, b, c, d] = [await running(store), await running(store), await running(store), await running(store)];
-    const {
-      settled,
-      aftermath: { outbox },
-    } = await store.settle(
+    const { settled, aftermath } = await store.settle(
       [
         settlementOf(d, { to: "QUEUED", interruptions: 1 }),
         settlementOf(a),
@@ -117,15 +102,14 @@ function released(at: At): void {
       settleOptions,
     );
     expect(settled.toSorted()).toEqual([a, b, c, d].map((held) => held.jobId).toSorted());
-    expect(outboxIds([only(outbox)]).toSorted()).toEqual([b.jobId, d.jobId].toSorted());
+    expect(outboxIds([only(aftermath.outbox)]).toSorted()).toEqual([b.jobId, d.jobId].toSorted());
     const states = (await store.jobs()).map(({ state }) => state);
     expect(states.toSorted()).toEqual(["FAILED", "QUEUED", "QUEUED", "SUCCESS"]);
   });
 }
 
-function compareAndSet(at: At): void {
+function compareAndSet({ store, advance }: At): void {
   test("a worker whose lease expired and whose job was rescued cannot finish it", async () => {
-    const { store, advance } = at();
     const zombie = await running(store, {}, { worker: "zombie" });
     await advance(minute);
     await store.rescue({ limit: 10, interruptionsMax: 20 });
@@ -140,7 +124,6 @@ function compareAndSet(at: At): void {
   });
 
   test("a launcher's late settle does not undo the attempt that its task has taken over", async () => {
-    const { store } = at();
     const held = await running(store, {}, { worker: "worker-1" });
     await store.takeOver(held, { from: "worker-1", worker: "task-1" });
     const late = await settleOne(store, held, { to: "QUEUED", interruptions: 1, reason: "stopped" });
@@ -152,14 +135,12 @@ function compareAndSet(at: At): void {
   });
 
   test("a lease that passed without a rescue still lets its own attempt finish", async () => {
-    const { store, advance } = at();
     const held = await running(store);
     await advance(10 * minute);
     expect((await settleOne(store, held)).settled).toEqual([held.jobId]);
   });
 
   test("the second settlement of an attempt writes nothing", async () => {
-    const { store } = at();
     const held = await running(store);
     await settleOne(store, held);
     expect((await settleOne(store, held, { to: "FAILED", failures: 1 })).settled).toEqual([]);
@@ -167,7 +148,6 @@ function compareAndSet(at: At): void {
   });
 
   test("in a group the rows that are still ours are written and the others are left alone", async () => {
-    const { store } = at();
     const [mine, lost] = [await running(store), await running(store)];
     await store.cancel([lost.jobId]);
     const { settled } = await store.settle([settlementOf(mine), settlementOf(lost)], settleOptions);
@@ -176,7 +156,6 @@ function compareAndSet(at: At): void {
   });
 
   test("the hook runs in the same transaction with the rows that were written, and its error undoes them", async () => {
-    const { store } = at();
     const [mine, lost] = [await running(store, { payload: { n: 1 } }), await running(store)];
     await store.cancel([lost.jobId]);
     const seen: Moved[] = [];
@@ -194,6 +173,6 @@ function compareAndSet(at: At): void {
   });
 
   test("nothing to settle is not an error", async () => {
-    expect(await at().store.settle([], settleOptions)).toEqual({ settled: [], conflicts: 0, aftermath: noAftermath });
+    expect(await store.settle([], settleOptions)).toEqual({ settled: [], conflicts: 0, aftermath: noAftermath });
   });
 }

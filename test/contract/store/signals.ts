@@ -1,8 +1,8 @@
-import { expect, describe, test } from "vitest";
+import { expect, test } from "vitest";
 import { contractLimits } from "../../../src/machine/contract-limits.ts";
 import { runLimits } from "../../../src/machine/run-limits.ts";
 import type { TestStore } from "../../support/looks.ts";
-import { eachTest, minute, type OpenStore } from "./fixture.ts";
+import { minute, contract, type At } from "./fixture.ts";
 import { aTask, failed, type Workbench, workbench } from "./run-fixture.ts";
 
 const dayMs = 86_400_000;
@@ -16,18 +16,16 @@ async function dueAt(store: TestStore, { runId }: Workbench, place: number): Pro
   return (job === undefined ? null : await store.job(job))?.dueAt ?? 0;
 }
 
-export function signalsContract(open: OpenStore): void {
-  const at = eachTest(open);
-  /** The bench takes what a signal dispatched, as a worker would receive it. */
-  const send = async (store: TestStore, bench: Workbench, payload: object) => {
-    const sent = await store.signal(bench.runId, "approved", { payload: { ...payload }, caller: "ada" });
-    if (sent.is === "taken") bench.take(sent.aftermath.outbox);
-    return sent;
-  };
+/** The bench takes what a signal dispatched, as a worker would receive it. */
+const send = async (store: TestStore, bench: Workbench, payload: object) => {
+  const sent = await store.signal(bench.runId, "approved", { payload: { ...payload }, caller: "ada" });
+  if (sent.is === "taken") bench.take(sent.aftermath.outbox);
+  return sent;
+};
 
-  describe("signals", () => {
+export const signalsContract = contract({
+  signals: ({ store, advance }: At) => {
     test("a wait is due at its timeout, and at once when its signal comes, with the payload", async () => {
-      const { store } = at();
       const bench = await workbench(store, { tasks });
       await bench.end("ask");
       expect(await bench.states()).toEqual({ ask: "SUCCESS", approved: "PENDING", ship: "PENDING" });
@@ -39,7 +37,6 @@ export function signalsContract(open: OpenStore): void {
     });
 
     test("an early signal is kept, and the release makes its task due at once, also that of a wide join", async () => {
-      const { store } = at();
       for (const width of [1, runLimits.wideJoinOver + 1]) {
         const before = Array.from({ length: width }, (_, n) => aTask(`ask-${n}`));
         const join = { ...approved, after: before.map((_, n) => n) };
@@ -51,7 +48,6 @@ export function signalsContract(open: OpenStore): void {
     });
 
     test("the first signal counts: the same one again is repeated, another one a conflict that names the first", async () => {
-      const { store } = at();
       const bench = await workbench(store, { tasks });
       const now = await store.now();
       await send(store, bench, { a: 1, b: 2 });
@@ -65,7 +61,6 @@ export function signalsContract(open: OpenStore): void {
     });
 
     test("what waits for no signal takes none, nor does a wait that runs, has ended or is of a run that is canceled", async () => {
-      const { store } = at();
       const bench = await workbench(store, { tasks });
       for (const name of ["ask", "nobody"])
         expect(await store.signal(bench.runId, name, { payload: null })).toEqual({ is: "unknown" });
@@ -83,7 +78,6 @@ export function signalsContract(open: OpenStore): void {
     });
 
     test("a wait without predecessors waits from the start of its run, and one for a time until then", async () => {
-      const { store } = at();
       const job = { ...aTask("night").job, dueAt: (await store.now()) + contractLimits.delayMsMax };
       const bench = await workbench(store, {
         tasks: [aTask("approved", [], { wait: { ms: dayMs, forSignal: true } }), aTask("night", [], { job })],
@@ -96,7 +90,6 @@ export function signalsContract(open: OpenStore): void {
     });
 
     test("a wait whose time was over waits again after a resume", async () => {
-      const { store, advance } = at();
       const bench = await workbench(store, { tasks });
       await bench.end("ask");
       const { jobId } = (await store.tasks(bench.runId))[1] ?? {};
@@ -110,5 +103,5 @@ export function signalsContract(open: OpenStore): void {
       await bench.end("approved");
       expect(await bench.states()).toMatchObject({ approved: "SUCCESS", ship: "QUEUED" });
     });
-  });
-}
+  },
+});

@@ -13,8 +13,8 @@ import {
   running,
   settleOne,
   show,
-  type At,
   contract,
+  type At,
 } from "./fixture.ts";
 
 export const capped = { slotKeys: ["cap:x"] };
@@ -36,9 +36,8 @@ export async function wakeNext(store: TestStore): Promise<Claimed> {
 
 export const slotOrderContract = contract({ "slots: order": keeping });
 
-function keeping(at: At): void {
+function keeping({ store, advance }: At): void {
   test("installing only what is new keeps the numbers of a group that exists", async () => {
-    const { store } = at();
     await store.installSlots([cap(2)]);
     await store.installSlots([cap(1), { ...cap(1), key: "cap:y" }], { onlyNew: true });
     const ids = await insertMany(store, [capped, capped, { slotKeys: ["cap:y"] }, { slotKeys: ["cap:y"] }]);
@@ -46,7 +45,6 @@ function keeping(at: At): void {
   });
 
   test("of many newcomers none overtakes a job that is held: neither beside the free slot, nor once it is woken", async () => {
-    const { store } = at();
     await store.installSlots([cap(1)]);
     const runs = await running(store, capped);
     const [first, ...newer] = await insertMany(store, [capped, capped, capped, capped, capped]);
@@ -65,7 +63,6 @@ function keeping(at: At): void {
   });
 
   test("a new job behind one that is held for its key begins held: no message, and the wake after its commit looks at it", async () => {
-    const { store } = at();
     await store.installSlots([cap(3), lock]);
     const now = await store.now();
     const runs = await running(store, { slotKeys: ["cap:x", "lock:l"] });
@@ -90,7 +87,6 @@ function keeping(at: At): void {
   });
 
   test("where one call needs more slots than there are, its jobs begin held, and the wake sends the earliest due", async () => {
-    const { store } = at();
     await store.installSlots([cap(1)]);
     const jobs = [{ key: "a" }, { delayMs: minute }, { dueAt: (await store.now()) - 1 }].map((over) =>
       aJob({ ...capped, ...over }),
@@ -104,7 +100,6 @@ function keeping(at: At): void {
   });
 
   test("a slot is kept for a woken job only while its message may claim it", async () => {
-    const { store } = at();
     await store.installSlots([cap(1)]);
     const runs = await running(store, capped);
     const held = await claimOne(store, await insertOne(store, capped));
@@ -115,7 +110,6 @@ function keeping(at: At): void {
   });
 
   test("a woken job that lacks another slot waits for that one from then on: no message, and it keeps nothing", async () => {
-    const { store } = at();
     await store.installSlots([cap(1), { ...cap(1), key: "cap:y" }]);
     const x = await running(store, capped);
     const both = await claimOne(store, await insertOne(store, { slotKeys: ["cap:x", "cap:y"] }));
@@ -130,7 +124,6 @@ function keeping(at: At): void {
   });
 
   test("a woken job keeps all its slots: a newcomer to any of them waits", async () => {
-    const { store } = at();
     await store.installSlots([cap(1), { ...cap(1), key: "cap:y" }]);
     const runs = await running(store, { slotKeys: ["cap:x", "cap:y"] });
     await claimOne(store, await insertOne(store, { slotKeys: ["cap:x", "cap:y"] }));
@@ -143,7 +136,6 @@ function keeping(at: At): void {
   });
 
   test("a job that its dead worker left keeps its slot: a later one is held, or skipped", async () => {
-    const { store, advance } = at();
     await store.installSlots([cap(1), lock]);
     const job = { slotKeys: ["cap:x", "lock:l"] };
     const lost = await running(store, job);

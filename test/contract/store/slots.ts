@@ -1,10 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { noAftermath } from "../../../src/machine/outbox.ts";
 import type { TestStore } from "../../support/looks.ts";
 import { FenceLost } from "../../../src/machine/fence.ts";
 import {
   claimOne,
-  eachTest,
   outboxIds,
   insertMany,
   insertOne,
@@ -15,33 +14,23 @@ import {
   running,
   settleOne,
   show,
-  type OpenStore,
+  contract,
+  type At,
+  insertAlike,
 } from "./fixture.ts";
-import { cap, capped, claimAll, lock, slotOrderContract, wakeNext } from "./slot-order.ts";
+import { cap, capped, claimAll, lock, wakeNext } from "./slot-order.ts";
 
-export function slotsContract(open: OpenStore): void {
-  describe("slots: taking and refusing", () => {
-    taking(open);
-  });
-  describe("slots: several groups and sizes", () => {
-    several(open);
-  });
-  describe("slots: freeing", () => {
-    freeing(open);
-  });
-  describe("wake", () => {
-    waking(open);
-  });
-  slotOrderContract(open);
-}
+export const slotsContract = contract({
+  "slots: taking and refusing": taking,
+  "slots: several groups and sizes": several,
+  "slots: freeing": freeing,
+  wake: waking,
+});
 
 const queueOne = { key: "overlap:s", size: 1, onRefusal: "queue-one", reason: "overlap" } as const;
 
-function taking(open: OpenStore): void {
-  const at = eachTest(open);
-
+function taking({ store }: At): void {
   test("a row refused by a cap is PENDING, held for the slot, under a new generation, and says why", async () => {
-    const { store } = at();
     await store.installSlots([cap(1)]);
     await running(store, capped);
     const refused = await claimOne(store, await insertOne(store, capped));
@@ -52,7 +41,6 @@ function taking(open: OpenStore): void {
   });
 
   test("a row refused by a lock is SKIPPED with the reason of the group", async () => {
-    const { store } = at();
     await store.installSlots([lock]);
     await running(store, { slotKeys: ["lock:l"] });
     const refused = await claimOne(store, await insertOne(store, { slotKeys: ["lock:l"] }));
@@ -61,7 +49,6 @@ function taking(open: OpenStore): void {
   });
 
   test("queue-one holds the first that is refused and skips those after it", async () => {
-    const { store } = at();
     await store.installSlots([queueOne]);
     const late = { slotKeys: ["overlap:s"] };
     const [first, second, third] = await insertMany(store, [late, late, late]);
@@ -71,11 +58,8 @@ function taking(open: OpenStore): void {
   });
 }
 
-function several(open: OpenStore): void {
-  const at = eachTest(open);
-
+function several({ store }: At): void {
   test("a job that needs two slot groups takes both or none", async () => {
-    const { store } = at();
     await store.installSlots([cap(1), lock]);
     const both = { slotKeys: ["cap:x", "lock:l"] };
     const holder = await running(store, { slotKeys: ["lock:l"] });
@@ -87,7 +71,6 @@ function several(open: OpenStore): void {
   });
 
   test("installing a bigger size adds slots, the same again none; a smaller one retires free slots and never a taken one", async () => {
-    const { store } = at();
     await store.installSlots([cap(1)]);
     const held = await running(store, capped);
     for (const same of [cap(2), cap(2)]) await store.installSlots([same]);
@@ -102,12 +85,9 @@ function several(open: OpenStore): void {
   });
 }
 
-function freeing(open: OpenStore): void {
-  const at = eachTest(open);
-
+function freeing({ store, advance }: At): void {
   test("every settlement frees the slots of its job and names them", async () => {
     for (const over of [{}, failure, { to: "FAILED", failures: 1 }, { to: "QUEUED", interruptions: 1 }] as const) {
-      const { store } = at();
       await store.installSlots([cap(1)]);
       const held = await running(store, capped);
       expect((await settleOne(store, held, { ...over, delayMs: 60 * minute })).aftermath.freed).toEqual(["cap:x"]);
@@ -117,7 +97,6 @@ function freeing(open: OpenStore): void {
   });
 
   test("a settlement that came too late frees nothing", async () => {
-    const { store } = at();
     await store.installSlots([cap(1)]);
     const held = await running(store, capped);
     expect((await settleOne(store, { ...held, attempt: 2 })).aftermath.freed).toEqual([]);
@@ -125,7 +104,6 @@ function freeing(open: OpenStore): void {
   });
 
   test("rescue frees the slots of a job that it gives up", async () => {
-    const { store, advance } = at();
     await store.installSlots([cap(1)]);
     await running(store, capped);
     await advance(minute);
@@ -134,7 +112,6 @@ function freeing(open: OpenStore): void {
   });
 
   test("a canceled job keeps its slot until its worker frees it", async () => {
-    const { store } = at();
     await store.installSlots([cap(1)]);
     const held = await running(store, capped);
     expect((await store.cancel([held.jobId])).aftermath.freed).toEqual([]);
@@ -147,7 +124,6 @@ function freeing(open: OpenStore): void {
   });
 
   test("a canceled job's slot is free only after every lease that a late heartbeat could have renewed", async () => {
-    const { store, advance } = at();
     await store.installSlots([cap(1)]);
     const held = await running(store, { ...capped, leaseMs: 30_000 });
     await advance(20_000);
@@ -160,7 +136,6 @@ function freeing(open: OpenStore): void {
   });
 
   test("freeSlots does not free the slot of a job that runs", async () => {
-    const { store } = at();
     await store.installSlots([cap(1)]);
     const held = await running(store, capped);
     expect(await store.freeSlots([held])).toEqual(noAftermath);
@@ -172,24 +147,16 @@ function freeing(open: OpenStore): void {
 async function fullWithHeld(store: TestStore, held: number) {
   await store.installSlots([cap(1)]);
   const holder = await running(store, capped);
-  const ids = await insertMany(
-    store,
-    Array.from({ length: held }, () => capped),
-  );
+  const ids = await insertAlike(store, held, capped);
   await claimAll(store, ids);
   return { holder, ids };
 }
 
-function waking(open: OpenStore): void {
-  const at = eachTest(open);
-
+function waking({ store, advance }: At): void {
   test("hands off as many held rows as there are free slots, the earliest first", async () => {
-    const { store } = at();
     const { holder, ids } = await fullWithHeld(store, 3);
     expect(await store.wake({ slotKeys: ["cap:x"], limit: 10 })).toEqual([]);
-    const {
-      aftermath: { freed },
-    } = await settleOne(store, holder);
+    const { freed } = (await settleOne(store, holder)).aftermath;
     const message = only(only(await store.wake({ slotKeys: freed, limit: 10 })).messages);
     expect(message).toMatchObject({ jobId: ids[0], generation: 3, delayMs: 0 });
     const { job } = await show(store, message.jobId);
@@ -197,7 +164,6 @@ function waking(open: OpenStore): void {
   });
 
   test("looks only at the named keys, or at all of them when asked", async () => {
-    const { store } = at();
     const { holder, ids } = await fullWithHeld(store, 1);
     await settleOne(store, holder);
     expect(await store.wake({ slotKeys: ["cap:other"], limit: 10 })).toEqual([]);
@@ -206,7 +172,6 @@ function waking(open: OpenStore): void {
   });
 
   test("hands off no more than the limit", async () => {
-    const { store } = at();
     const { holder } = await fullWithHeld(store, 3);
     await settleOne(store, holder);
     await store.installSlots([cap(3)]);
@@ -214,7 +179,6 @@ function waking(open: OpenStore): void {
   });
 
   test("a claim that SKIPs the row a slot was kept for names that slot as freed, so that the next one is woken", async () => {
-    const { store, advance } = at();
     await store.installSlots([cap(1)]);
     const holder = await running(store, capped);
     const expiring = { ...capped, expiresAt: (await store.now()) + minute };
@@ -229,7 +193,6 @@ function waking(open: OpenStore): void {
   });
 
   test("a slot that a canceled job left behind is free for wake once its lease would have ended", async () => {
-    const { store, advance } = at();
     const { holder, ids } = await fullWithHeld(store, 1);
     await store.cancel([holder.jobId]);
     expect(await store.wake({ slotKeys: "all", limit: 10 })).toEqual([]);
@@ -238,7 +201,6 @@ function waking(open: OpenStore): void {
   });
 
   test("under an older fence throws FenceLost and wakes nothing", async () => {
-    const { store } = at();
     const { holder, ids } = await fullWithHeld(store, 1);
     await settleOne(store, holder);
     await store.installFence({ name: "pass", token: 2 });

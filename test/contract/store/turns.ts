@@ -1,9 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { turnKey } from "../../../src/admission/turn.ts";
 import type { JobId, NewJob } from "../../../src/machine/job.ts";
 import { levels, type Priority, type LeftTurns } from "../../../src/machine/turn.ts";
 import type { TestStore } from "../../support/looks.ts";
-import { claimOne, eachTest, insertMany, minute, only, settleOne, show, type OpenStore } from "./fixture.ts";
+import { claimOne, insertMany, minute, only, settleOne, show, contract, type At, insertAlike } from "./fixture.ts";
 
 const lane = "bulk";
 const size = { lane, places: 2, ahead: 3, agingMs: 5 * minute };
@@ -36,12 +36,9 @@ async function ended(store: TestStore, times: number, keyOf: ReadonlyMap<JobId, 
   return keys;
 }
 
-export function turnsContract(open: OpenStore): void {
-  const at = eachTest(open);
-
-  describe("turns", () => {
+export const turnsContract = contract({
+  turns: ({ store, advance }: At) => {
     test("a job waits until its lane has room, and no more are out than that", async () => {
-      const { store } = at();
       await store.installTurns([size]);
       const ids = await insertMany(store, [of("a"), of("a"), of("a"), of("a")]);
       expect((await show(store, only(ids.slice(0, 1)))).job).toMatchObject({
@@ -58,12 +55,8 @@ export function turnsContract(open: OpenStore): void {
     });
 
     test("a key that comes has its turn at once, however many of another wait, and saves none up", async () => {
-      const { store } = at();
       await store.installTurns([{ ...size, places: 100, ahead: 100 }]);
-      await insertMany(
-        store,
-        Array.from({ length: 40 }, () => of("flood")),
-      );
+      await insertAlike(store, 40, of("flood"));
       await sent(store, "all", 20);
       const quiet = await insertMany(store, [of("quiet"), of("quiet"), of("quiet")]);
       const next = await sent(store, { lanes: [], keys: ["turn:bulk#0#quiet"] }, 6);
@@ -71,7 +64,6 @@ export function turnsContract(open: OpenStore): void {
     });
 
     test("keys have turns by their weights", async () => {
-      const { store } = at();
       await store.installTurns([size]);
       const keys = ["a", "b", "c"].flatMap((key, n) => Array.from({ length: 20 }, () => ({ key, weight: 2 ** n })));
       const ids = await insertMany(
@@ -84,7 +76,6 @@ export function turnsContract(open: OpenStore): void {
     });
 
     test("a low job goes before normal ones that are due more than the aging later, a high one before those due less than that earlier", async () => {
-      const { store } = at();
       const now = await store.now();
       await store.installTurns([{ ...size, ahead: 10 }]);
       const [low, early, late, high] = await insertMany(store, [
@@ -97,7 +88,6 @@ export function turnsContract(open: OpenStore): void {
     });
 
     test("a retry waits for its turn too, when it is due", async () => {
-      const { store, advance } = at();
       await store.installTurns([size]);
       const [id] = await insertMany(store, [of("a")]);
       expect(await sent(store)).toEqual([id]);
@@ -110,7 +100,6 @@ export function turnsContract(open: OpenStore): void {
     });
 
     test("a job that is retried by hand, or whose message was lost, waits for its turn again", async () => {
-      const { store, advance } = at();
       await store.installTurns([size]);
       const [lost, canceled] = await insertMany(store, [of("a"), of("a")]);
       await store.cancel([canceled]);
@@ -127,7 +116,6 @@ export function turnsContract(open: OpenStore): void {
     });
 
     test("a lane that is paused sends none, and what it held waits for its turn again", async () => {
-      const { store } = at();
       await store.installTurns([{ ...size, places: 1, ahead: 1 }]);
       const ids = await insertMany(store, [of("a"), of("a")]);
       const [first] = (await store.takeTurns({ of: "all", limit: 10 })).flatMap(({ messages }) => messages);
@@ -139,5 +127,5 @@ export function turnsContract(open: OpenStore): void {
       expect(await store.relay({ limit: 10 })).toEqual([]);
       expect(await sent(store)).toEqual(ids.slice(0, 1));
     });
-  });
-}
+  },
+});
