@@ -13,6 +13,7 @@ export const blackoutEnd = `(select upper(w) from unnest(l.blackouts) w where w 
 export const blackoutGate = {
   form: "lane",
   name: "blackout",
+  ends: blackoutEnd,
   refuses: {
     [reasons.blackout]: { when: isInBlackout },
   },

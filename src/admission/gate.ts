@@ -83,11 +83,13 @@ export interface StateGate extends Explainable<
 }
 
 /**
- * Closes lanes and kinds: it looks at l, a row of `belfry.lane`. A worker looks once a second, and holds what arrives of a closed one
- * under its name; the upkeep releases it when no gate closes that any more.
+ * Closes lanes and kinds: it looks at l, a row of `belfry.lane`; a name without one is open. A worker looks once a second, and holds
+ * what arrives of a closed one under its name; the upkeep releases it when no gate closes that any more.
  */
 export interface ClosingGate extends Explainable<RefusalByRow> {
   readonly form: "lane";
+  /** SQL that answers when l opens: of a lane and a kind that close a job, the one that still does when it is due is named. */
+  readonly ends: string;
 }
 
 /** Hands out units of keys that stand in `job.slot_keys`: rows of `belfry.slot` (`slots.ts`). `D` has the gate's setting. */

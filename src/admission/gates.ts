@@ -1,5 +1,5 @@
 import { backfillGate } from "./backfill.ts";
-import { blackoutEnd, blackoutGate } from "./blackout.ts";
+import { blackoutGate } from "./blackout.ts";
 import { capByKeyGate } from "./cap-by-key.ts";
 import { capGate } from "./cap.ts";
 import { catchUpGate } from "./catch-up.ts";
@@ -74,11 +74,12 @@ const verdictOf = (of: readonly Pick<StateGate | ClosingGate, "refuses">[]): str
 export const stateVerdict = verdictOf(stateGates);
 /** Why lane l is closed, or null. */
 export const laneVerdict = verdictOf(laneGates);
+const laneEnd = `greatest(${laneGates.map(({ ends }) => ends).join(", ")})`;
 /** The row l that closes job j: one that does so still when it is due, of its lane before that of its kind. Those columns, and why as `refusal`. */
 export const closedOf = (columns: string): string => `
   select ${columns}, ${laneVerdict} as refusal from belfry.lane l
   where l.name in (j.lane, '${kindName("")}' || j.kind) and ${laneVerdict} is not null 
-  order by greatest(l.paused_until, ${blackoutEnd}) <= j.due_at, l.name <> j.lane limit 1`;
+  order by ${laneEnd} <= j.due_at, l.name <> j.lane limit 1`;
 
 const cancels = stateGates
   .flatMap(({ refuses }) => Object.entries(refuses))

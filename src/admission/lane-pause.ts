@@ -7,6 +7,7 @@ import type { ClosingGate } from "./gate.ts";
 export const lanePauseGate = {
   form: "lane",
   name: "lane-pause",
+  ends: "l.paused_until",
   refuses: {
     [reasons.lanePaused]: { when: `l.paused_until > belfry.now()` },
   },
