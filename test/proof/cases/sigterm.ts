@@ -95,11 +95,11 @@ function assess(list: Checklist, { jobs, attempts }: Tables, pid: number): void 
     seen("finishes", "SUCCESS") === each,
     seen("finishes", "SUCCESS"),
   );
-  list.expect("those that obey are released", seen("obeys", "QUEUED") === each, seen("obeys", "QUEUED"));
+  list.expect("those that obey are released", seen("obeys", "RELEASED") === each, seen("obeys", "RELEASED"));
   list.expect(
     "those that ignore their signal are released",
-    seen("ignores", "QUEUED") === each,
-    seen("ignores", "QUEUED"),
+    seen("ignores", "RELEASED") === each,
+    seen("ignores", "RELEASED"),
   );
   const interrupted = jobs.filter((job) => job.kind !== "finishes" && job.interruptions !== 1);
   list.expectNone(
