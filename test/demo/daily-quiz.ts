@@ -107,8 +107,9 @@ function endChecks(targets: readonly Target[], { mood }: QuizSize): readonly Che
   return [
     noneOf(
       "everybody was notified, or is a dead letter with the right reason",
-      wrong.map(({ user, status, reason, failed }) => `user ${user} ${status} ${reason} after ${failed}`),
+      wrong,
       `${called.length - dead.length} notified, dead letters: ${reasons.join(", ") || "none"}`,
+      ({ user, status, reason, failed }) => `user ${user} ${status} ${reason} after ${failed}`,
     ),
     {
       name: "refused calls were repeated",

@@ -28,10 +28,17 @@ export interface Judge {
   checks(evidence: Evidence): Promise<readonly Check[]>;
 }
 
-/** A check that holds when no row is guilty. */
-export function noneOf(name: string, offenders: readonly string[], detail: string): Check {
+/** A check that holds when no row is guilty; the first few are shown, by the name of each. */
+export function noneOf(name: string, offenders: readonly string[], detail: string): Check;
+export function noneOf<T>(name: string, offenders: readonly T[], detail: string, nameOf: (each: T) => string): Check;
+export function noneOf<T>(
+  name: string,
+  offenders: readonly T[],
+  detail: string,
+  nameOf: (each: T) => string = String,
+): Check {
   if (offenders.length === 0) return { name, pass: true, detail };
-  const shown = offenders.slice(0, 5).join(", ");
+  const shown = offenders.slice(0, 5).map(nameOf).join(", ");
   const rest = offenders.length > 5 ? ` and ${offenders.length - 5} more` : "";
   return { name, pass: false, detail: `${offenders.length} not: ${shown}${rest}` };
 }

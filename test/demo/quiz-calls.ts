@@ -88,15 +88,12 @@ export function reconcile(targets: readonly Target[], { ledgers }: Evidence): re
       [...unexplained, ...(total === all ? [] : [`${all - total} calls for nobody`])],
       `${all} calls`,
     ),
-    noneOf(
-      "each target has one idempotency key",
-      keys.map(({ user }) => `user ${user}`),
-      `${targets.length} targets`,
-    ),
+    noneOf("each target has one idempotency key", keys, `${targets.length} targets`, ({ user }) => `user ${user}`),
     noneOf(
       "a call that was taken is repeated only where its answer did not come back",
-      outside.map(({ user }) => `user ${user}`),
+      outside,
       `${repeats.length} repeats with the same key, of ${again.length} users`,
+      ({ user }) => `user ${user}`,
     ),
   ];
 }

@@ -123,8 +123,9 @@ function byType(asked: readonly Request[], rows: ReadonlyMap<string, Row>): read
     });
     return noneOf(
       words[type],
-      wrong.map(({ job_key: key }) => `${key} ${rows.get(key)?.state} ${JSON.stringify(rows.get(key)?.codes)}`),
+      wrong,
       `${mine.length} jobs`,
+      ({ job_key: key }) => `${key} ${rows.get(key)?.state} ${JSON.stringify(rows.get(key)?.codes)}`,
     );
   });
 }
@@ -136,13 +137,7 @@ function canceledChecks(rows: readonly Row[], { canceled }: Beside): readonly Ch
     ({ key, state, reports }) => canceled.has(key) !== (state === "CANCELED") || (canceled.has(key) && reports > 0),
   );
   const name = "one whose cancel was answered with yes is CANCELED without a report, and no other is";
-  return [
-    noneOf(
-      name,
-      wrong.map(({ key, state }) => `${key} ${state}`),
-      `${canceled.size} canceled`,
-    ),
-  ];
+  return [noneOf(name, wrong, `${canceled.size} canceled`, ({ key, state }) => `${key} ${state}`)];
 }
 
 /**

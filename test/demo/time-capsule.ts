@@ -115,13 +115,7 @@ async function openings({ db }: Evidence): Promise<readonly Check[]> {
         .concat(seen.filter((pair) => !wanted.has(pair))),
       `${seen.length} notifications`,
     ),
-    timed(
-      noneOf(
-        "no minute was skipped",
-        past.map(({ at }) => at),
-        "every minute that has passed is decided",
-      ),
-    ),
+    timed(noneOf("no minute was skipped", past, "every minute that has passed is decided", ({ at }) => at)),
   ];
 }
 
@@ -144,13 +138,15 @@ async function mailChecks({ db, ledgers }: Evidence): Promise<readonly Check[]> 
     ),
     noneOf(
       "each mail ended as its server treats mails",
-      bad.map(({ key, state, recipient }) => `${key} ${recipient} ${state}`),
+      bad,
       `${count("stored")} stored, ${count("busy")} busy, ${count("rejected")} rejected, ${count("stored late")} stored after we gave up, ${count("hung")} hung`,
+      ({ key, state, recipient }) => `${key} ${recipient} ${state}`,
     ),
     noneOf(
       "the mail log has one line for each try that ended",
-      unlogged.map(({ key, ended, lines }) => `${key}: lines for ${lines.join()}, ended ${ended.join()}`),
+      unlogged,
       `${rows.reduce((sum, { ended }) => sum + ended.length, 0)} tries`,
+      ({ key, ended, lines }) => `${key}: lines for ${lines.join()}, ended ${ended.join()}`,
     ),
   ];
 }

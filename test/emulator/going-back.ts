@@ -1,4 +1,4 @@
-import { Client } from "pg";
+import { onClient } from "../../src/local/services/postgres.ts";
 import { step } from "../support/steps.ts";
 import type { Aws } from "../../src/aws/aws-call.ts";
 import type { Cdk } from "./cdk.ts";
@@ -40,15 +40,10 @@ export async function goBack(aws: Aws, cdk: Cdk, databaseUrl: string): Promise<v
   await step("the old release's jobs run again", () => asVersion(nextVersion));
 }
 
-async function versionOf(databaseUrl: string): Promise<number> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
+const versionOf = (databaseUrl: string): Promise<number> =>
+  onClient(databaseUrl, async (client) => {
     const { rows } = await client.query<{ version: number }>(
       "select max(number)::int as version from belfry.migration where set = 'belfry'",
     );
     return rows[0]?.version ?? 0;
-  } finally {
-    await client.end();
-  }
-}
+  });

@@ -2,9 +2,9 @@
  * Another team's system, with a stage of the same name in the same account and region: it is deployed beside the first,
  * shares nothing with it, runs its jobs, one of them sealed, and is deleted again.
  */
-import { Client } from "pg";
 import { at, type Template } from "../../infra/checks/template.ts";
 import type { Aws } from "../../src/aws/aws-call.ts";
+import { onClient } from "../../src/local/services/postgres.ts";
 import { until } from "../proof/until.ts";
 import { step } from "../support/steps.ts";
 import { prepareAccount } from "./account.ts";
@@ -142,12 +142,5 @@ function messagesThatWait(aws: Aws): Promise<string> {
   });
 }
 
-async function rows(databaseUrl: string, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const rows = (databaseUrl: string, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+  onClient(databaseUrl, async (client) => (await client.query<Record<string, unknown>>(sql)).rows);

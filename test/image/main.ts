@@ -11,11 +11,10 @@ import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { promisify } from "node:util";
 import { fileURLToPath } from "node:url";
-import { Client } from "pg";
 import { imageAuthorities } from "../../infra/constructs/arm-task.ts";
 import { listenOnLoopback } from "../../src/local/services/server.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
-import { startPostgres } from "../../src/local/services/postgres.ts";
+import { onClient, startPostgres } from "../../src/local/services/postgres.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
 import { stages } from "../support/own-project.ts";
 import { topology } from "../../src/stage/topology.ts";
@@ -175,15 +174,11 @@ async function terminate(start: Start, { environment }: World): Promise<string> 
   return `${Math.round(tookMs)} ms`;
 }
 
-async function numberOf(environment: World["environment"], sql: string): Promise<number> {
-  const client = new Client({ connectionString: environment["DATABASE_URL"] });
-  await client.connect();
-  try {
-    return (await client.query<{ n: number }>(sql)).rows[0]?.n ?? 0;
-  } finally {
-    await client.end();
-  }
-}
+const numberOf = (environment: World["environment"], sql: string): Promise<number> =>
+  onClient(
+    environment["DATABASE_URL"] ?? "",
+    async (client) => (await client.query<{ n: number }>(sql)).rows[0]?.n ?? 0,
+  );
 
 function expectEqual(what: string, found: unknown, wanted: unknown): void {
   if (found !== wanted) throw new Error(`${what}: wanted ${String(wanted)}, found ${String(found)}`);

@@ -112,14 +112,18 @@ const insertInTx = tuple(draft, boolean()).map(([one, commits]) =>
 );
 
 /** The message a job waits for, or one that is too old. */
-export async function messagesOf(pair: Pair, chosen: readonly number[], age: number, side: Side): Promise<Message[]> {
+export async function messagesOf(
+  pair: Pair,
+  chosen: readonly number[],
+  age: number,
+): Promise<Readonly<Record<Side, readonly Message[]>>> {
   const twins = twinsOf(pair, chosen);
-  return await Promise.all(
-    twins.map(async (twin) => {
-      const generation = (await pair.oracle.job(twin.oracle))?.generation ?? 0;
-      return { jobId: twin[side], generation: Math.max(0, generation - age), trace: "t" };
-    }),
+  const generations = await Promise.all(
+    twins.map(async (twin) => (await pair.oracle.job(twin.oracle))?.generation ?? 0),
   );
+  const of = (side: Side): readonly Message[] =>
+    twins.map((twin, n) => ({ jobId: twin[side], generation: Math.max(0, (generations[n] ?? 0) - age), trace: "t" }));
+  return { oracle: of("oracle"), real: of("real") };
 }
 
 export const twinsOf = (pair: Pair, chosen: readonly number[]): Twin[] => [
@@ -130,20 +134,14 @@ const age = constantFrom(0, 0, 0, 0, 1);
 
 const claim = tuple(picks, age, boolean()).map(([chosen, old, alone]) =>
   step(`claim ${chosen.join()}${old ? " with old messages" : ""}${alone ? " alone" : ""}`, async (pair) => {
-    const messages = {
-      oracle: await messagesOf(pair, chosen, old, "oracle"),
-      real: await messagesOf(pair, chosen, old, "real"),
-    };
+    const messages = await messagesOf(pair, chosen, old);
     await pair.both((store, _id, side) => store.claim(messages[side], { worker: "w", alone }));
   }),
 );
 
 const undelivered = tuple(picks, age).map(([chosen, old]) =>
   step(`undelivered ${chosen.join()}`, async (pair) => {
-    const messages = {
-      oracle: await messagesOf(pair, chosen, old, "oracle"),
-      real: await messagesOf(pair, chosen, old, "real"),
-    };
+    const messages = await messagesOf(pair, chosen, old);
     await pair.both(async (store, _id, side) =>
       movedRows(await store.returnUndelivered(messages[side], { undeliveredMax: 3, backoffMs: 20_000 })),
     );

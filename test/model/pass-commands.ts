@@ -141,10 +141,7 @@ const circuits = ["c", "b"].map((of) => ({
 const circuit = tuple(constantFrom("count", "count", "judge", "hold", "hold", "keep", "keep"), name, picks).map(
   ([verb, of, chosen]) =>
     passStep(`${verb} of circuit ${of} ${chosen.join()}`, async (pair) => {
-      const messages = {
-        oracle: await messagesOf(pair, chosen, 0, "oracle"),
-        real: await messagesOf(pair, chosen, 0, "real"),
-      };
+      const messages = await messagesOf(pair, chosen, 0);
       const kinds = ["mail", "push"].map((kind) => ({ kind, circuit: of }));
       const ends = { name: of, code: chosen.length > 1 ? "E" : "", ends: chosen.length };
       await pair.both(async (store, _id, side): Promise<unknown> => {

@@ -158,10 +158,7 @@ const seal = tuple(pick, constantFrom(null, {}, waiting)).map(([chosen, end]) =>
 
 const claimWhere = tuple(picks, boolean()).map(([chosen, alone]) =>
   step(`claim ${chosen.join()}, whose conditions hold`, async (pair) => {
-    const messages = {
-      oracle: await messagesOf(pair, chosen, 0, "oracle"),
-      real: await messagesOf(pair, chosen, 0, "real"),
-    };
+    const messages = await messagesOf(pair, chosen, 0);
     await pair.both((store, _id, side) =>
       store.claim(messages[side], { worker: "w", alone, asked: messages[side].map(({ jobId }) => jobId) }),
     );
@@ -170,10 +167,7 @@ const claimWhere = tuple(picks, boolean()).map(([chosen, alone]) =>
 
 const skip = tuple(picks, constantFrom(0, 0, 1)).map(([chosen, old]) =>
   step(`skip ${chosen.join()}, whose conditions do not hold`, async (pair) => {
-    const messages = {
-      oracle: await messagesOf(pair, chosen, old, "oracle"),
-      real: await messagesOf(pair, chosen, old, "real"),
-    };
+    const messages = await messagesOf(pair, chosen, old);
     await pair.both((store, _id, side) => store.skip(messages[side], { reason: "condition" }));
   }),
 );

@@ -1,5 +1,8 @@
 import type pg from "pg";
 import type { FencedWrite } from "../invariants/evidence.ts";
+import type { Fleet } from "./fleet.ts";
+import type { ProofContext } from "./proof.ts";
+import { startSystem, type System } from "./system.ts";
 
 /** Of a server that listens on loopback and lives as long as the proof. */
 const password = "proof";
@@ -9,7 +12,7 @@ const usersMax = 300;
  * Notes every write of a scheduler with its transaction, from inside the database: each process has a database user of
  * its own. Statement triggers fire for writes that touch no row too, and those are fenced as well.
  */
-export const auditSql = `
+const auditSql = `
 do $$ begin
   for n in 1 .. ${usersMax} loop
     if not exists (select from pg_roles where rolname = 'process_' || n) then
@@ -46,7 +49,7 @@ export interface Sessions {
   userOf(name: string): string;
 }
 
-export function createSessions(databaseUrl: string): Sessions {
+function createSessions(databaseUrl: string): Sessions {
   const users = new Map<string, string>();
   const userOf = (name: string): string => {
     const user = users.get(name) ?? `process_${users.size + 1}`;
@@ -62,6 +65,28 @@ export function createSessions(databaseUrl: string): Sessions {
       return { DATABASE_URL: url.href };
     },
   };
+}
+
+export interface Audited {
+  readonly system: System;
+  readonly sessions: Sessions;
+  readonly fleet: Fleet;
+  /** Before the schedule of `app/scheduled.ts` is installed. */
+  readonly installedAt: number;
+}
+
+/** A schedule of each second, its workers, and a lock store behind a proxy; the case starts the scheduler tasks. */
+export async function beginAudited(context: ProofContext, env: Readonly<Record<string, string>>): Promise<Audited> {
+  const system = await startSystem(context, {
+    app: "scheduled",
+    sql: auditSql,
+    proxied: ["dynamodb"],
+    lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 2 }),
+    env: { BELFRY_DISPATCH_WINDOW_MS: "1000", ...env },
+  });
+  const installedAt = Date.now();
+  await system.install();
+  return { system, sessions: createSessions(system.databaseUrl), fleet: system.fleet(), installedAt };
 }
 
 export interface AuditRow {

@@ -55,9 +55,9 @@ const mailsAheadMs = 4_000;
  * would hang in one worker, and the cap of mails keeps a second batch out.
  */
 export async function mailsAhead({ api, system }: ExampleSystem, scale: number): Promise<void> {
-  const { pool, topology } = system;
-  const answer = async (query: string, values: readonly unknown[] = []): Promise<boolean> =>
-    (await pool.query<{ is: boolean }>(query, [...values])).rows[0]?.is ?? false;
+  const { row, topology } = system;
+  const answer = async (query: string, values: readonly unknown[]): Promise<boolean> =>
+    (await row<{ is: boolean | null }>(query, values)).is ?? false;
   await until("the first capsule's time to be near", 120_000, () =>
     answer("select min(opens_at) <= belfry.now() + belfry.span($1) as is from time_capsule.capsule", [
       mailsAheadMs * scale,

@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Fake } from "../../examples/fake.ts";
 import { fakesOf } from "../../examples/fakes.ts";
 import { startApi } from "../../src/local/api-process.ts";
 import { Children } from "../../src/local/process/children.ts";
@@ -17,8 +18,12 @@ export interface ExampleOptions extends Pick<SystemOptions, "lane" | "proxied" |
   /** Names the folder, when a case starts several. */
   readonly label: string;
   readonly scale: number;
+  /** `HH:MM` in UTC, at which the system's time begins. */
+  readonly startsAt?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly fakeEnv?: Readonly<Record<string, string>>;
+  /** Its fakes that look into the database, and its seed where it is wanted: they start when it is there. */
+  readonly onDatabase?: readonly string[];
 }
 
 export interface ExampleSystem {
@@ -29,28 +34,35 @@ export interface ExampleSystem {
   stop(): Promise<void>;
 }
 
-/** The example's tables, targets, workers' world and API; no worker and no scheduler yet, and no seed. */
+/** The example's tables, targets, workers' world and API; no worker and no scheduler yet. */
 export async function startExample(context: ProofContext, options: ExampleOptions): Promise<ExampleSystem> {
   const folder = join(context.folder, options.label);
   const children = new Children(folder);
   const { PATH = "", HOME = "" } = process.env;
   const scaled = { BELFRY_TIME_SCALE: String(options.scale) };
-  const fakes: Fakes = await startFakes(
-    fakesOf(options.name)
-      .filter(({ once }) => !once)
-      .map((one) => ({ ...one, file: fileURLToPath(one.file) })),
-    { children, home: folder, env: { PATH, HOME, ...scaled, ...options.fakeEnv } },
-  );
+  const fakes = fakesOf(options.name).map((one) => ({ ...one, file: fileURLToPath(one.file) }));
+  const { onDatabase = [] } = options;
+  const start = (
+    isWanted: (fake: Pick<Fake, "name" | "once">) => boolean,
+    env: Readonly<Record<string, string>>,
+  ): Promise<Fakes> => {
+    const settings = { PATH, HOME, ...options.fakeEnv, ...env };
+    return startFakes(fakes.filter(isWanted), { children, home: folder, env: settings });
+  };
+  const targets = await start(({ name, once }) => !once && !onDatabase.includes(name), scaled);
+  const running = [targets];
   const system = await startSystem(context, {
     app: options.name,
     sql: migrationsOf(options.name),
-    env: { ...fakes.env, ...scaled, ...options.env },
-    endBeside: () => fakes.stop(),
+    env: { ...targets.env, ...scaled, ...options.env },
+    endBeside: async () => void (await Promise.all(running.map((each) => each.stop()))),
     ...(options.lane === undefined ? {} : { lane: options.lane }),
     ...(options.proxied === undefined ? {} : { proxied: options.proxied }),
     ...(options.postgresPort === undefined ? {} : { postgresPort: options.postgresPort }),
   });
-  await compressTime(system.databaseUrl, { scale: options.scale, startsAt: null });
+  const own = { DATABASE_URL: system.databaseUrl, BELFRY_STAGE: "demo", AWS_REGION: "us-east-1" };
+  running.push(await start(({ name }) => onDatabase.includes(name), own));
+  await compressTime(system.databaseUrl, { scale: options.scale, startsAt: options.startsAt ?? null });
   await system.install();
   const api = await startApi({ children: system.processes, env: system.env, ports: [0] });
   return {

@@ -1,14 +1,13 @@
 import { writeFileSync } from "node:fs";
 import type { Checklist, ProofContext } from "./proof.ts";
-import { startSystem, type System } from "./system.ts";
+import { startInstalled, type System, type SystemOptions } from "./system.ts";
 import { until } from "./until.ts";
 
 /** A system whose handlers end when they are let: each may be tried once. */
-export async function beginGated(context: Pick<ProofContext, "folder" | "postgresUrl">, sql = ""): Promise<System> {
-  const system = await startSystem(context, { app: "gated", sql, proxied: ["dynamodb"] });
-  await system.install();
-  return system;
-}
+export const beginGated = (
+  context: Pick<ProofContext, "folder" | "postgresUrl">,
+  more: Pick<SystemOptions, "sql" | "endBeside">,
+): Promise<System> => startInstalled(context, { app: "gated", proxied: ["dynamodb"], ...more });
 
 export interface Batch {
   readonly ids: readonly string[];
@@ -38,27 +37,28 @@ export async function running(system: System, gate: string, count: number): Prom
   return batch;
 }
 
+export async function openToEnd(batch: Batch): Promise<void> {
+  batch.open();
+  await until("all handlers to end", 60_000, () => batch.effects() >= batch.ids.length);
+}
+
 /** Each job of the batch ended well, in its one attempt. */
 export async function assessOnce(list: Checklist, system: System, batch: Batch, what: string): Promise<void> {
-  const read = async () =>
-    (
-      await system.pool.query<{ id: string; state: string; attempt: number; failures: number; interruptions: number }>(
-        "select id, state, attempt, failures, interruptions from belfry.job where id = any($1) order by id",
-        [batch.ids],
-      )
-    ).rows;
-  await until(
-    "all jobs to end",
-    120_000,
-    async () =>
-      (await read().catch(() => [])).filter(({ state }) => /^(SUCCESS|FAILED)$/.test(state)).length ===
-      batch.ids.length,
-  );
-  const rows = await read();
+  const ended = "belfry.job where id = any($1) and state in ('SUCCESS', 'FAILED')";
+  await until("all jobs to end", 120_000, async () => {
+    return (await system.count(ended, [batch.ids]).catch(() => 0)) === batch.ids.length;
+  });
+  const rows = await system.rows<{
+    id: string;
+    state: string;
+    attempt: number;
+    failures: number;
+    interruptions: number;
+  }>("select id, state, attempt, failures, interruptions from belfry.job where id = any($1) order by id", [batch.ids]);
   const named = (all: typeof rows): string[] =>
     all.map(({ id, state, attempt }) => `${id} ${state}, attempt ${attempt}`);
   list.expectNone(`${what}: 0 FAILED`, named(rows.filter(({ state }) => state !== "SUCCESS")));
   list.expectNone(`${what}: 0 attempts charged`, named(rows.filter((row) => row.failures + row.interruptions > 0)));
   list.expectNone(`${what}: 0 taken again`, named(rows.filter(({ attempt }) => attempt !== 1)));
-  list.expect(`${what}: each handler ended once`, batch.effects() === batch.ids.length, batch.effects());
+  list.expectIs(`${what}: each handler ended once`, batch.effects(), batch.ids.length);
 }

@@ -1,3 +1,4 @@
+import type { EnqueueItem } from "../../src/machine/client.ts";
 import type { Message } from "../../src/machine/outbox.ts";
 import { encodeMessage } from "../../src/run/message.ts";
 import { startChaosQueue } from "./chaos-queue.ts";
@@ -43,6 +44,8 @@ export interface Hunted {
    * the enqueues again that they made in the time that is lost.
    */
   lose(during: () => Promise<unknown>): Promise<void>;
+  /** In calls of 1,000 jobs, with `sendSomeAgain` after each. @returns their ids */
+  enqueue(kind: string, items: readonly EnqueueItem[], share?: number): Promise<readonly string[]>;
   /** Sends the messages of a share of these jobs once more, as a queue may. */
   sendSomeAgain(ids: readonly string[], share?: number): Promise<void>;
   /** Waits until all jobs have ended and all messages are sent. */
@@ -103,6 +106,15 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
       if (lost === null) throw new Error("a case that loses a time says so: loses");
       await lost.pass(hunted, during);
     },
+    async enqueue(kind, items, share) {
+      const all: string[] = [];
+      for (let from = 0; from < items.length; from += 1_000) {
+        const ids = (await system.enqueue(kind, items.slice(from, from + 1_000))).map(({ id }) => id);
+        if (share !== 0) await hunted.sendSomeAgain(ids, share);
+        all.push(...ids);
+      }
+      return all;
+    },
     async sendSomeAgain(ids, share = 0.02) {
       duplicates += await sendAgain(
         system,
@@ -138,7 +150,7 @@ export async function startHunted(context: ProofContext, options: Hunt): Promise
 /** The same messages once more, as a queue that delivers at least once may. */
 async function sendAgain(system: System, ids: readonly string[]): Promise<number> {
   const url = system.queues.find(({ lane }) => lane.name === "default")?.url;
-  const { rows } = await system.pool.query<Message>(
+  const rows = await system.rows<Message>(
     `select id::text as "jobId", generation, trace from belfry.job where id = any($1)`,
     [ids],
   );

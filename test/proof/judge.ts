@@ -42,14 +42,12 @@ export async function judge(list: Checklist, system: System, extra: Extra = {}):
   };
   list.expect("there are jobs to judge", tables.jobs.length > 0);
   const violations = checkInvariants(evidence);
-  list.expectNone(
-    "the invariants hold",
-    violations.map(({ invariant, detail }) => `${invariant} ${detail}`),
-  );
+  list.expectNone("the invariants hold", violations, ({ invariant, detail }) => `${invariant} ${detail}`);
   list.expectNone("an effect repeats only in its named window", repeats(ledger, ambiguous ?? new Set()));
   list.expectNone(
     "no outbox batch is left open (C6)",
-    tables.outbox.map(({ id, members }) => `${id} of ${members.length}`),
+    tables.outbox,
+    ({ id, members }) => `${id} of ${members.length}`,
   );
   list.expectNone(
     "every scheduler could start and end",
@@ -70,7 +68,8 @@ export function assessSuccess(
   const odd = jobs.filter(({ state, attempt }) => state !== "SUCCESS" || (atFirstTry && attempt !== 1));
   list.expectNone(
     `every job succeeds${atFirstTry ? " at its first try" : ""}`,
-    odd.map(({ id, kind, state, attempt, errorCode }) => `${kind} ${id} ${state}, try ${attempt}, ${errorCode}`),
+    odd,
+    ({ id, kind, state, attempt, errorCode }) => `${kind} ${id} ${state}, try ${attempt}, ${errorCode}`,
   );
 }
 

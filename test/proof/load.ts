@@ -10,6 +10,10 @@ export interface Load {
   stop(): Promise<void>;
 }
 
+/** What a case enqueues of a kind: payloads with their number, and what all of them have. */
+export const numbered = (count: number, from = 0, more: object = {}) =>
+  Array.from({ length: count }, (_, n) => ({ payload: { ...more, n: from + n } }));
+
 const usualPageSize = 10;
 const pauseMs = 100;
 

@@ -2,8 +2,8 @@
 import type { Pool } from "pg";
 import { createTestClock } from "../../src/postgres/sql/test-clock.ts";
 import { type TestClock, testClock } from "../../src/postgres/test-clock.ts";
-import type { Checklist } from "./proof.ts";
-import type { System } from "./system.ts";
+import type { Checklist, ProofContext } from "./proof.ts";
+import { startSystem, type System } from "./system.ts";
 
 /** For `SystemOptions.sql`: from then on the database's now is that of a table. */
 export const movedClockSql: string = createTestClock.text;
@@ -29,13 +29,30 @@ export function movedClock(pool: Pool): MovedClock {
   };
 }
 
+/** The 220 schedules of `app/minutely.ts`, installed a few seconds after a full minute. */
+export async function beginMinutely(
+  context: ProofContext,
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly system: System; readonly clock: MovedClock }> {
+  const system = await startSystem(context, {
+    app: "minutely",
+    sql: movedClockSql,
+    lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
+    env: { BELFRY_DISPATCH_WINDOW_MS: "1000", BELFRY_LOCK_LEASE_MS: "2000", ...env },
+  });
+  const clock = movedClock(system.pool);
+  await clock.align();
+  await system.install();
+  return { system, clock };
+}
+
 /** Schedules whose times of the last full minute are not decided yet. */
 export const undecided = (system: System): Promise<number> =>
   system.count("belfry.schedule where decided_until < date_trunc('minute', belfry.now())");
 
 /** Every full minute between the beginning of a schedule and what is decided has its row; judged with C8. */
 export async function expectedMinutes(system: System): Promise<ReadonlyMap<string, readonly number[]>> {
-  const { rows } = await system.pool.query<{ id: string; after: number; until: number }>(
+  const rows = await system.rows<{ id: string; after: number; until: number }>(
     `select id, belfry.ms(ledger_from) as after, belfry.ms(decided_until) as until from belfry.schedule`,
   );
   return new Map(rows.map(({ id, after, until }) => [id, minutesBetween(after, until)]));
@@ -55,7 +72,7 @@ export async function caughtUpJobs(
   group: string,
   window: { readonly after: number; readonly until: number },
 ): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await system.pool.query<{ id: string; n: number }>(
+  const rows = await system.rows<{ id: string; n: number }>(
     `select s.id, count(j.id)::int as n from belfry.schedule s left join belfry.job j
        on j.schedule_id = s.id and j.catch_up and j.scheduled_for > belfry.at($2) and j.scheduled_for <= belfry.at($3)
      where s.id like $1 || '-%' group by s.id`,
@@ -66,7 +83,7 @@ export async function caughtUpJobs(
 
 /** Caught-up jobs never come closer together than their pace, and none starts before its turn. */
 export async function assessPace(list: Checklist, system: System, group: string, paceMs: number): Promise<void> {
-  const { rows } = await system.pool.query<{ id: string; gap: number | null; early: number | null }>(
+  const rows = await system.rows<{ id: string; gap: number | null; early: number | null }>(
     `select j.id::text, belfry.ms(j.due_at) - belfry.ms(lag(j.due_at) over w) as gap,
        belfry.ms(j.due_at) - belfry.ms(a.started_at) as early
      from belfry.job j left join belfry.attempt a on a.job_id = j.id and a.attempt = 1

@@ -63,6 +63,18 @@ export class Processes extends Children {
     return this.#plain.get(pid) ?? [];
   }
 
+  /** Those that ended with an error, each by its name, but for those that may. */
+  oddEnds(isUsual: (end: Ended) => boolean): readonly string[] {
+    const odd = this.ends.filter((end) => end.code !== 0 && !isUsual(end));
+    return odd.map(({ name, pid, code, signal }) => `${name} ${pid} ${signal ?? code}`);
+  }
+
+  /** The places at which processes died that were made to. */
+  diedAt(): readonly string[] {
+    const said = this.ends.flatMap(({ pid }) => this.plainLines(pid));
+    return said.flatMap((line) => /^crash point ([^:]+)/.exec(line)?.[1] ?? []);
+  }
+
   #take(pid: number, line: string): void {
     const fields = parsed(line);
     if (fields === null) {

@@ -55,9 +55,19 @@ export class Checklist {
     else this.#broken.push(seen === undefined ? what : `${what} (${seen})`);
   }
 
-  /** A list that must be empty; the first few are shown. */
-  expectNone(what: string, found: readonly string[]): void {
-    this.expect(what, found.length === 0, `${found.length}: ${found.slice(0, 3).join("; ")}`);
+  expectIs<T extends string | number | null | undefined>(what: string, seen: T, wanted: NoInfer<T>): void {
+    this.expect(what, seen === wanted, `${seen}, not ${wanted}`);
+  }
+
+  expectAtMost(what: string, seen: number, most: number, unit = ""): void {
+    this.expect(what, seen <= most, `${Math.round(seen)}${unit}`);
+  }
+
+  /** A list that must be empty; the first few are shown, by the name of each. */
+  expectNone(what: string, found: readonly string[]): void;
+  expectNone<T>(what: string, found: readonly T[], nameOf: (each: T) => string): void;
+  expectNone<T>(what: string, found: readonly T[], nameOf: (each: T) => string = String): void {
+    this.expect(what, found.length === 0, `${found.length}: ${found.slice(0, 3).map(nameOf).join("; ")}`);
   }
 
   figure(text: string): void {

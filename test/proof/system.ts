@@ -10,12 +10,13 @@ import { readConfig } from "../../src/stage/config.ts";
 import type { Enqueued, EnqueueItem } from "../../src/machine/client.ts";
 import { installRelease } from "../../src/compose/install-release.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
+import { compressTime } from "../../src/local/setup/compressed-time.ts";
 import { createResources, type LaneQueues } from "../../src/local/setup/resources.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
 import { openRuntime, type Runtime } from "../../src/compose/runtime.ts";
 import type { LaneTopology, Topology } from "../../src/stage/topology.ts";
 import type { Enqueue } from "../invariants/evidence.ts";
-import { prepareDatabase } from "./database.ts";
+import { prepareDatabase, type Queries, queriesOf } from "./database.ts";
 import { type Fleet, type FleetOptions, startFleet } from "./fleet.ts";
 import { markOf } from "./judge.ts";
 import { type Ledger, startLedger } from "./ledger.ts";
@@ -30,6 +31,8 @@ export interface SystemOptions {
   /** Changes what the topology says of a lane, for example a shorter visibility timeout. */
   readonly lane?: (lane: LaneTopology) => Partial<LaneTopology>;
   readonly env?: Readonly<Record<string, string>>;
+  /** Seconds of the database and of every process per second of the machine. */
+  readonly scale?: number;
   /** Run in the new database after the migrations. */
   readonly sql?: string;
   /** Puts a proxy in front of a service; processes get the proxy's address. */
@@ -45,7 +48,7 @@ export interface SystemOptions {
 type Ground = Pick<ProofContext, "folder" | "postgresUrl">;
 
 /** Everything one proof runs on: real parts, a fresh database, and no process yet. */
-export interface System {
+export interface System extends Queries {
   readonly databaseUrl: string;
   /** What every process of it has in its environment. */
   readonly env: Readonly<Record<string, string>>;
@@ -63,15 +66,13 @@ export interface System {
   readonly asked: Enqueue[];
   /** Options for the processes of this system, with those that every one of them needs. */
   nodeOptions(more: string): string;
-  /** Rows of `from`, a table with what may follow its name in a query. */
-  count(from: string, values?: readonly unknown[]): Promise<number>;
-  /** Jobs that have not ended. */
-  openJobs(): Promise<number>;
   depth(url: string): Promise<{ visible: number; inFlight: number }>;
   enqueue(kind: string, items: readonly EnqueueItem[]): Promise<readonly Enqueued[]>;
   /** Writes the schedules and slot groups of the app, as a deploy does. */
   install(): Promise<void>;
   fleet(options?: FleetOptions): Fleet;
+  /** Workers, and scheduler tasks as of `wakes`. */
+  work(options?: WorkOptions): Work;
   scheduler(env?: Readonly<Record<string, string>>, name?: string): SchedulerProcess;
   /** Starts a scheduler task at once, and the next one whenever one has ended and `everyMs` have passed since. */
   wakes(options: { everyMs: number; env?: Readonly<Record<string, string>> }): Wakes;
@@ -79,6 +80,17 @@ export interface System {
   wakesOf(start: () => SchedulerProcess, everyMs: number): Wakes;
   /** Aborts when the system begins to stop. */
   readonly over: AbortSignal;
+  stop(): Promise<void>;
+}
+
+interface WorkOptions extends FleetOptions {
+  /** 0 when left out: the next scheduler task begins when one has ended. */
+  readonly everyMs?: number;
+}
+
+export interface Work {
+  readonly fleet: Fleet;
+  /** The scheduler first, so that nothing is sent to workers that are gone. */
   stop(): Promise<void>;
 }
 
@@ -107,6 +119,13 @@ export async function startSystem(context: Ground, options: SystemOptions): Prom
   }
 }
 
+/** The same, with its definitions installed. */
+export async function startInstalled(context: Ground, options: SystemOptions): Promise<System> {
+  const system = await startSystem(context, options);
+  await system.install();
+  return system;
+}
+
 async function build(
   { folder, postgresUrl }: Ground,
   options: SystemOptions,
@@ -118,6 +137,7 @@ async function build(
     return part;
   };
   const databaseUrl = await prepareDatabase(postgresUrl, options.sql ?? "");
+  if (options.scale !== undefined) await compressTime(databaseUrl, { scale: options.scale, startsAt: null });
   const ledger = opened(await startLedger(join(folder, "ledger.jsonl")), (part) => part.stop());
   const sqsServer = opened(await startSqs(), (part) => part.stop());
   const dynamodbServer = opened(await startDynamodb({ folder: null }), (part) => part.stop());
@@ -150,10 +170,8 @@ async function build(
   const scheduler: System["scheduler"] = (more = {}, name) =>
     startSchedulerProcess(processes, { ...env, ...more }, name);
   const wakesOf: System["wakesOf"] = (start, everyMs) => opened(startWakes(start, everyMs), (part) => part.stop());
-  const count: System["count"] = async (from, values = []) => {
-    const { rows } = await pool.query<{ n: number }>(`select count(*)::int as n from ${from}`, [...values]);
-    return rows[0]?.n ?? 0;
-  };
+  const fleet: System["fleet"] = (fleetOptions = {}) =>
+    opened(startFleet({ processes, sqs: clients.sqs, queues, env }, fleetOptions), (part) => part.stop(500));
   const over = new AbortController();
   closing.push(async () => over.abort());
   return {
@@ -170,15 +188,18 @@ async function build(
     proxies,
     asked,
     nodeOptions: (more) => `${preload} ${more}`,
-    count,
-    openJobs: () => count("belfry.job where state < 'SUCCESS'"),
+    ...queriesOf(pool),
     depth: (url) => depthOf(clients.sqs, url),
     enqueue: (kind, items) => enqueue(runtime, asked, kind, items),
     install: async () => {
       await installRelease(runtime, { stage: config.stage.name });
     },
-    fleet: (fleet = {}) =>
-      opened(startFleet({ processes, sqs: clients.sqs, queues, env }, fleet), (part) => part.stop(500)),
+    fleet,
+    work({ everyMs = 0, ...fleetOptions } = {}) {
+      const workers = fleet(fleetOptions);
+      const wakes = wakesOf(() => scheduler(), everyMs);
+      return { fleet: workers, stop: () => wakes.stop().then(() => workers.stop()) };
+    },
     scheduler,
     wakes: ({ everyMs, env: more }) => wakesOf(() => scheduler(more), everyMs),
     wakesOf,
@@ -219,6 +240,7 @@ function environment(options: SystemOptions, parts: Record<string, string>): Rec
     BELFRY_APPS: app,
     ...Object.fromEntries(asked),
     ...parts,
+    ...(options.scale === undefined ? {} : { BELFRY_TIME_SCALE: String(options.scale) }),
     ...options.env,
   };
 }

@@ -28,5 +28,12 @@ export async function until<T>(
   }
 }
 
+/** Whether it comes to its end without an error. */
+export const holds = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  );
+
 /** The length of a fault in real time: there is no event to wait for instead. Each call says beside it which fault. */
 export const letPass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

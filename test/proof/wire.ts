@@ -18,11 +18,13 @@ export interface Wire {
   stop(): Promise<void>;
 }
 
-export async function startWire(target: { host: string; port: number }, random: () => number): Promise<Wire> {
+/** @param url of the server behind it */
+export async function startWire(url: string, random: () => number): Promise<Wire> {
+  const target = new URL(url);
   let ms = 0;
   let jitterMs = 0;
   let isHole = false;
-  let targetPort = target.port;
+  let targetPort = Number(target.port);
   let made = 0;
   const sockets = new Set<Socket>();
   const dead = new WeakSet<Socket>();
@@ -50,7 +52,7 @@ export async function startWire(target: { host: string; port: number }, random: 
     near.once("close", () => sockets.delete(near));
     // What is tried in the hole is lost, even when the hole ends a moment later.
     if (isHole) return void dead.add(near);
-    const far = connect({ host: target.host, port: targetPort, allowHalfOpen: true });
+    const far = connect({ host: target.hostname, port: targetPort, allowHalfOpen: true });
     far.setNoDelay(true);
     far.on("error", () => near.destroy());
     near.once("close", () => far.destroy());

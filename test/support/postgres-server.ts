@@ -1,14 +1,13 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Client } from "pg";
 import type { TestProject } from "vitest/node";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { installTestClock } from "../../src/postgres/test-clock.ts";
 import { installEventCheck } from "./event-check.ts";
 import { databaseOf, runOnce } from "../../src/testing/server.ts";
 import { isAlive } from "../../src/cli/address.ts";
-import { startPostgres } from "../../src/local/services/postgres.ts";
+import { onClient, startPostgres } from "../../src/local/services/postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -87,28 +86,18 @@ export async function startThrowawayServer(
 
 export async function migrateTemplate(url: string): Promise<void> {
   await migrate({ url });
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
+  await onClient(url, async (client) => {
     await installTestClock(client, { thisIsATestDatabase: true });
     await installEventCheck(client);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** The template and what was made from it, on a server that is not ours. */
-async function dropAll(url: string, template: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  client.on("error", () => {});
-  await client.connect();
-  try {
+const dropAll = (url: string, template: string): Promise<void> =>
+  onClient(url, async (client) => {
     const { rows } = await client.query<{ name: string }>(
       "select datname as name from pg_database where starts_with(datname, $1)",
       [template],
     );
     for (const { name } of rows) await client.query(`drop database if exists "${name}" with (force)`);
-  } finally {
-    await client.end();
-  }
-}
+  });

@@ -1,13 +1,12 @@
 import { type Context, defineApp, defineJob } from "belfry";
 import { z } from "zod";
 import { batchSizes } from "../points.ts";
-import { quick, tell } from "./target.ts";
+import { tell, tries } from "./target.ts";
 
 /** Every tenth is rejected at its first attempt. */
 const index = defineJob({
   id: "index",
-  ...quick,
-  retry: { maxAttempts: 20, backoff: "fixed", base: "100ms" },
+  ...tries,
   payload: z.object({ tenant: z.string(), n: z.number() }),
   batch: { max: batchSizes.max, wait: batchSizes.wait, key: ({ tenant }) => tenant },
   runBatch: async (jobs) => {

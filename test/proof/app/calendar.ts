@@ -1,14 +1,8 @@
 import { defineApp, defineCalendar, defineJob, defineSchedule, type ScheduleDefinition } from "belfry";
 import { isNewest } from "../points.ts";
-import { quick, tell } from "./target.ts";
+import { timed, tries } from "./target.ts";
 
-const bill = defineJob({
-  id: "bill",
-  ...quick,
-  retention: "365d",
-  retry: { maxAttempts: 30, backoff: "fixed", base: "100ms" },
-  run: (_, ctx) => tell("effect", ctx, ctx.scheduledFor.toISOString()),
-});
+const bill = defineJob({ id: "bill", ...tries, retention: "365d", ...timed });
 
 const weekend = defineCalendar({ id: "weekend", weekdays: ["sat", "sun"] });
 const workdays = defineCalendar({ id: "workdays", weekdays: ["mon", "tue", "wed", "thu", "fri"] });

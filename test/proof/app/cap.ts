@@ -1,14 +1,13 @@
 import { defineApp, defineJob } from "belfry";
 import { z } from "zod";
 import { capSize } from "../points.ts";
-import { opened, quick, tell, without } from "./target.ts";
+import { opened, tell, tries, without } from "./target.ts";
 
 /** Reports to the target when it starts and when it stops: the target judges how many ran at once. */
 const capped = defineJob({
   id: "capped",
-  ...quick,
+  ...tries,
   ...(without("cap") ? {} : { concurrency: capSize }),
-  retry: { maxAttempts: 20, backoff: "fixed", base: "100ms" },
   payload: z.object({ n: z.number(), gate: z.string() }),
   async run({ n, gate }, ctx) {
     await tell("start", ctx, String(n));

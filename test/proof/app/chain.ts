@@ -1,8 +1,7 @@
 import { defineApp, defineGraph, defineJob, defineSchedule, PermanentError } from "belfry";
 import { z } from "zod";
-import { quick, tell } from "./target.ts";
+import { tell, tries } from "./target.ts";
 
-const tries = { ...quick, retry: { maxAttempts: 10, backoff: "fixed", base: "100ms" } } as const;
 const second = z.object({ n: z.number() });
 const secondOf = ({ scheduledFor }: { readonly scheduledFor: Date }) => ({ n: scheduledFor.getTime() / 1_000 });
 

@@ -1,7 +1,6 @@
 import { defineApp, defineJob } from "belfry";
-import { z } from "zod";
 import { points } from "../points.ts";
-import { quick, tell } from "./target.ts";
+import { counted, quick } from "./target.ts";
 
 /** One kind and one lane for each place to die, so that the places do not wait for each other. */
 const kinds = points.worker.flatMap((point) => [effectOn(`alone.${point}`), effectOn(`batch.${point}`)]);
@@ -12,10 +11,7 @@ function effectOn(name: string) {
     lane: name.replaceAll(".", "-"),
     retry: { maxAttempts: 4, backoff: "fixed", base: "200ms" },
     ...quick,
-    payload: z.object({ n: z.number() }),
-    async run({ n }, ctx) {
-      await tell("effect", ctx, String(n));
-    },
+    ...counted,
   });
 }
 

@@ -1,12 +1,11 @@
 import { defineApp, defineJob } from "belfry";
 import { z } from "zod";
 import { debounceTimes } from "../points.ts";
-import { quick, tell } from "./target.ts";
+import { tell, tries } from "./target.ts";
 
 const reindex = defineJob({
   id: "reindex",
-  ...quick,
-  retry: { maxAttempts: 20, backoff: "fixed", base: "100ms" },
+  ...tries,
   payload: z.object({ doc: z.string(), n: z.number() }),
   debounce: { key: ({ doc }) => doc, for: debounceTimes.for, max: debounceTimes.max },
   run: ({ n }, ctx) => tell("start", ctx, String(n)),

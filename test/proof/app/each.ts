@@ -1,9 +1,7 @@
 import { defineApp, defineGraph } from "belfry";
 import { z } from "zod";
 import { eachRows } from "../points.ts";
-import { quick, tell } from "./target.ts";
-
-const tries = { ...quick, retry: { maxAttempts: 30, backoff: "fixed", base: "100ms" } } as const;
+import { tell, tries } from "./target.ts";
 
 /** Bills each row, and closes with the list of those that were billed. */
 const month = defineGraph({

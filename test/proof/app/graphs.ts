@@ -2,7 +2,7 @@ import { defineApp, defineDataGraph, PermanentError, RetryLater } from "belfry";
 import { z } from "zod";
 import { fateOf } from "../fates.ts";
 import { readGraphFile } from "../graph-files.ts";
-import { quick, tell } from "./target.ts";
+import { tell, tries } from "./target.ts";
 
 /** Longer ones would only make the case longer: what is under test is the order. */
 const taskMsMax = 400;
@@ -12,8 +12,7 @@ const workflow = defineDataGraph({
   id: "workflow",
   version: 1,
   lane: "graphs",
-  ...quick,
-  retry: { maxAttempts: 30, backoff: "fixed", base: "100ms" },
+  ...tries,
   input: z.object({ n: z.number(), file: z.string(), seed: z.number(), scale: z.number() }),
   key: (input) => input.file,
   graph: ({ file }) => readGraphFile(folder(), file).map(({ name, after }) => ({ name, after })),

@@ -1,5 +1,5 @@
 import { defineApp, defineJob, defineSchedule } from "belfry";
-import { quick, tell } from "./target.ts";
+import { timed, tries } from "./target.ts";
 
 /** Schedules of every minute, by what follows a missed time. */
 export const groups = {
@@ -9,14 +9,7 @@ export const groups = {
   skip: { count: 20, misfire: "skip" },
 } as const;
 
-const sweep = defineJob({
-  id: "sweep",
-  retry: { maxAttempts: 5, backoff: "fixed", base: "200ms" },
-  ...quick,
-  async run(_, ctx) {
-    await tell("effect", ctx, ctx.scheduledFor.toISOString());
-  },
-});
+const sweep = defineJob({ id: "sweep", ...tries, ...timed });
 
 const schedules = Object.entries(groups).flatMap(([name, { count, misfire }]) =>
   Array.from({ length: count }, (_, n) =>

@@ -1,9 +1,8 @@
 import { defineApp, defineGraph, PermanentError } from "belfry";
 import { z } from "zod";
 import { isNewest } from "../points.ts";
-import { quick, tell } from "./target.ts";
+import { tell, tries } from "./target.ts";
 
-const tries = { ...quick, retry: { maxAttempts: 30, backoff: "fixed", base: "100ms" } } as const;
 const input = z.object({ n: z.number() });
 
 /** Bills and closes, but this release cannot bill. */

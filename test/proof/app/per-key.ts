@@ -1,16 +1,15 @@
 import { defineApp, defineJob } from "belfry";
 import { z } from "zod";
 import { perKeySizes } from "../points.ts";
-import { quick, without } from "./target.ts";
+import { tries, without } from "./target.ts";
 
 /** The ledger of moves says how many ran at once: the handler only takes its time. */
 const byCustomer = defineJob({
   id: "by-customer",
-  ...quick,
+  ...tries,
   concurrency: without("per-key")
     ? { max: perKeySizes.total }
     : { max: perKeySizes.total, perKey: perKeySizes.each, key: ({ customer }) => customer },
-  retry: { maxAttempts: 20, backoff: "fixed", base: "100ms" },
   payload: z.object({ n: z.number(), customer: z.string() }),
   run: ({ n }) => new Promise<void>((resolve) => setTimeout(resolve, n % 8)),
 });

@@ -1,6 +1,5 @@
 import { defineApp, defineJob, PermanentError } from "belfry";
-import { z } from "zod";
-import { quick, tell } from "./target.ts";
+import { counted, quick } from "./target.ts";
 
 /** Each poison shares batches with nine jobs that are fine, in a lane of its own. */
 const poisons = {
@@ -33,34 +32,15 @@ const poisons = {
   "nul-result": () => "before\u0000after",
 } as const;
 
-const payload = z.object({ n: z.number() });
 const few = { maxAttempts: 2, backoff: "fixed", base: "100ms" } as const;
 
 const jobs = Object.entries(poisons).flatMap(([name, poison]) => [
-  defineJob({ id: name, lane: name, ...quick, retry: few, timeout: "20s", payload, run: () => poison() }),
-  defineJob({
-    id: `mate-of-${name}`,
-    lane: name,
-    ...quick,
-    retry: few,
-    timeout: "20s",
-    payload,
-    async run({ n }, ctx) {
-      await tell("effect", ctx, String(n));
-    },
-  }),
+  defineJob({ id: name, lane: name, ...quick, retry: few, timeout: "20s", ...counted, run: () => poison() }),
+  defineJob({ id: `mate-of-${name}`, lane: name, ...quick, retry: few, timeout: "20s", ...counted }),
 ]);
 
 /** For what is wrong with the message or the row, not with the handler. */
-const fine = defineJob({
-  id: "fine",
-  ...quick,
-  retry: few,
-  payload,
-  async run({ n }, ctx) {
-    await tell("effect", ctx, String(n));
-  },
-});
+const fine = defineJob({ id: "fine", ...quick, retry: few, ...counted });
 
 const lanes = Object.fromEntries(Object.keys(poisons).map((name) => [name, { batchSize: 10, concurrency: 2 }]));
 

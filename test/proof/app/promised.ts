@@ -1,12 +1,7 @@
 import { defineApp, defineJob, defineSchedule } from "belfry";
-import { quick, tell } from "./target.ts";
+import { timed, tries } from "./target.ts";
 
-const effect = defineJob({
-  id: "promised",
-  retry: { maxAttempts: 5, backoff: "fixed", base: "200ms" },
-  ...quick,
-  run: (_, ctx) => tell("effect", ctx, ctx.scheduledFor.toISOString()),
-});
+const effect = defineJob({ id: "promised", ...tries, ...timed });
 
 /** Of an hour a fast window is 5.4 seconds: when all of its times miss, it burns. */
 export const promised = {

@@ -1,14 +1,10 @@
 import { defineApp, defineJob, defineLimit } from "belfry";
 import { z } from "zod";
 import { sharedRate } from "../points.ts";
-import { quick, tell } from "./target.ts";
+import { tell, tries } from "./target.ts";
 
 const target = defineLimit("target", { rate: { limit: sharedRate.limit, per: sharedRate.per } });
-const more = {
-  ...quick,
-  retry: { maxAttempts: 20, backoff: "fixed", base: "100ms" },
-  payload: z.object({ n: z.number() }),
-} as const;
+const more = { ...tries, payload: z.object({ n: z.number() }) };
 
 /** Two kinds start by the limit, and the handlers of a third call by it. */
 const starts = ["first", "second"].map((id) => defineJob({ id, ...more, limits: [target], run: () => {} }));

@@ -1,8 +1,6 @@
 import { defineApp, defineGraph } from "belfry";
 import { z } from "zod";
-import { quick } from "./target.ts";
-
-const tries = { ...quick, retry: { maxAttempts: 10, backoff: "fixed", base: "100ms" } } as const;
+import { tries } from "./target.ts";
 
 /** Asks for a while, waits for an answer, and keeps it as its result. */
 const payout = defineGraph({

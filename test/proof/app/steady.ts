@@ -1,19 +1,12 @@
 import { defineApp, defineJob } from "belfry";
 import { z } from "zod";
-import { tell } from "./target.ts";
+import { counted, tell } from "./target.ts";
 
 const payload = z.object({ n: z.number() });
 const quick = { lease: "6s", retry: { maxAttempts: 10, backoff: "fixed", base: "500ms" } } as const;
 
 /** One outside call. */
-const calls = defineJob({
-  id: "calls",
-  ...quick,
-  payload,
-  async run({ n }, ctx) {
-    await tell("effect", ctx, String(n));
-  },
-});
+const calls = defineJob({ id: "calls", ...quick, ...counted });
 
 /** A row in a table of the app, in the transaction that settles the job. */
 const books = defineJob({

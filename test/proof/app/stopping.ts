@@ -27,32 +27,20 @@ const finishes = defineJob({
   },
 });
 
-/** Stops when its signal says so, the first time; the second time it is quick. */
-const obeys = defineJob({
-  id: "obeys",
-  ...quick,
-  timeout: "2m",
-  retry: oneTry,
-  payload,
-  async run({ n }, ctx) {
-    await tell("start", ctx, String(n));
-    if (ctx.attempt === 1) await pause(100_000, ctx.signal);
-    await tell("effect", ctx, String(n));
-  },
-});
+/** The first time one stops when its signal says so, and the other never looks at it; the second time they are quick. */
+const long = (["obeys", "ignores"] as const).map((id) =>
+  defineJob({
+    id,
+    ...quick,
+    timeout: "2m",
+    retry: oneTry,
+    payload,
+    async run({ n }, ctx) {
+      await tell("start", ctx, String(n));
+      if (ctx.attempt === 1) await pause(100_000, id === "obeys" ? ctx.signal : undefined);
+      await tell("effect", ctx, String(n));
+    },
+  }),
+);
 
-/** Never looks at its signal, the first time. */
-const ignores = defineJob({
-  id: "ignores",
-  ...quick,
-  timeout: "2m",
-  retry: oneTry,
-  payload,
-  async run({ n }, ctx) {
-    await tell("start", ctx, String(n));
-    if (ctx.attempt === 1) await pause(100_000);
-    await tell("effect", ctx, String(n));
-  },
-});
-
-export default [defineApp({ name: "proof", jobs: [finishes, obeys, ignores] })];
+export default [defineApp({ name: "proof", jobs: [finishes, ...long] })];

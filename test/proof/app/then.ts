@@ -1,18 +1,15 @@
 import { defineApp, defineGraph, defineJob, PermanentError } from "belfry";
 import { z } from "zod";
-import { quick, tell } from "./target.ts";
+import { tell, tries } from "./target.ts";
 
 const close = defineJob({
   id: "close",
-  ...quick,
-  retry: { maxAttempts: 10, backoff: "fixed", base: "100ms" },
+  ...tries,
   payload: z.object({ n: z.number(), outcome: z.string() }),
   async run({ n }, ctx) {
     await tell("effect", ctx, `close ${n}`);
   },
 });
-
-const tries = { ...quick, retry: { maxAttempts: 10, backoff: "fixed", base: "100ms" } } as const;
 
 /** Two bills, then the day is closed: of every third run one bill fails until it is resumed. */
 const billing = (on: "success" | "end") =>

@@ -2,10 +2,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { defineApp, defineJob } from "belfry";
 import { z } from "zod";
 import { turnSizes } from "../points.ts";
-import { quick, without } from "./target.ts";
+import { tries, without } from "./target.ts";
 
 const payload = z.object({ customer: z.string(), weight: z.number(), ms: z.number() });
-const retry = { maxAttempts: 20, backoff: "fixed", base: "100ms" } as const;
 const fairness = without("fairness")
   ? {}
   : {
@@ -15,9 +14,9 @@ const fairness = without("fairness")
       },
     };
 
-const shared = defineJob({ id: "shared", ...quick, ...fairness, retry, payload, run: ({ ms }) => wait(ms) });
+const shared = defineJob({ id: "shared", ...tries, ...fairness, payload, run: ({ ms }) => wait(ms) });
 const ranked = (["high", "normal", "low"] as const).map((priority) =>
-  defineJob({ id: priority, ...quick, priority, retry, run: () => wait(20) }),
+  defineJob({ id: priority, ...tries, priority, run: () => wait(20) }),
 );
 
 export default [

@@ -23,39 +23,30 @@ export const batchProof: Proof = {
 };
 
 async function call({ system, random, sendSomeAgain }: Hunted, jobs: number): Promise<void> {
-  const { client, registry } = system.runtime;
-  const definition = registry.jobs.get("index");
-  if (definition === undefined) throw new Error("the app has no index");
   const sum = { made: 0 };
   const caller = async (): Promise<void> => {
     while (sum.made < jobs) {
       const items = Array.from({ length: random() < 0.1 ? 8 : 1 }, () => ({
         payload: { tenant: `tenant-${Math.floor(random() * tenants)}`, n: (sum.made += 1) },
       }));
-      const answers = await client.enqueue(definition, items);
-      for (const [at, answer] of answers.entries())
-        system.asked.push({ mark: `index/${items[at]?.payload.n}`, kind: "index", key: null, answer });
+      const answers = await system.enqueue("index", items);
       await sendSomeAgain(answers.slice(0, 1).map(({ id }) => id));
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
 }
 
-async function assess(list: Checklist, { pool, ledger }: System): Promise<{ calls: number; jobs: number }> {
+async function assess(list: Checklist, { row, ledger }: System): Promise<{ calls: number; jobs: number }> {
   const starts = ledger.read().filter(({ what }) => what === "start");
   const attempts = new Set(starts.map(({ job, attempt }) => `${job} ${attempt}`));
   list.expect("each job starts once in an attempt", attempts.size === starts.length, starts.length - attempts.size);
   const calls = Map.groupBy(starts, ({ note }) => note.split(" ")[0]);
   const large = [...calls.values()].filter((jobs) => jobs.length > batchSizes.max).length;
-  list.expect(`no call has more than ${batchSizes.max} jobs`, large === 0, large);
+  list.expectIs(`no call has more than ${batchSizes.max} jobs`, large, 0);
   const mixed = [...calls.values()].filter((jobs) => new Set(jobs.map(({ note }) => note)).size > 1).length;
-  list.expect("no call has jobs of two tenants", mixed === 0, mixed);
-  const { rows } = await pool.query<{ late: number }>(lateStarts, [batchSizes.waitMs + slackMs]);
-  list.expect(
-    `none starts later than ${batchSizes.wait} and ${slackMs} ms after its enqueue`,
-    rows[0]?.late === 0,
-    rows[0]?.late,
-  );
+  list.expectIs("no call has jobs of two tenants", mixed, 0);
+  const { late } = await row<{ late: number }>(lateStarts, [batchSizes.waitMs + slackMs]);
+  list.expectIs(`none starts later than ${batchSizes.wait} and ${slackMs} ms after its enqueue`, late, 0);
   return { calls: calls.size, jobs: starts.length };
 }
 

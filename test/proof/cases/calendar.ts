@@ -64,7 +64,7 @@ export const calendarProof: Proof = {
       return times.ledger(eras, { stops, isPaused });
     });
     await assess(list, hunted.system, wanted, tables);
-    const died = diedAt(hunted.system);
+    const died = hunted.system.processes.diedAt();
     list.expectNone(
       "a scheduler died at each place",
       points.scheduler.filter((point) => !died.includes(point)),
@@ -83,11 +83,6 @@ function dying(system: System): () => SchedulerProcess {
   };
 }
 
-const diedAt = ({ processes }: System): readonly string[] =>
-  processes.ends.flatMap(({ pid }) =>
-    processes.plainLines(pid).flatMap((line) => /^crash point ([^:]+)/.exec(line)?.[1] ?? []),
-  );
-
 /** From now on the clock stands at this instant. */
 async function stand(pool: System["pool"], at: number): Promise<void> {
   const clock = movedClock(pool);
@@ -103,8 +98,7 @@ async function live(hunted: Hunted, due: readonly number[], log: (text: string) 
   const stopAt = async (at: number): Promise<void> => {
     await stand(system.pool, at);
     stops.push(at);
-    const behind = "belfry.schedule where next_at <= belfry.now()";
-    await until("all times to be decided", 120_000, async () => (await system.count(behind)) === 0);
+    await system.untilNone("all times to be decided", 120_000, "belfry.schedule where next_at <= belfry.now()");
   };
   const quietAt = async (at: number, then?: () => Promise<unknown>): Promise<void> => {
     await stopAt(at);
@@ -155,8 +149,8 @@ async function deploy({ system: { processes, env }, random }: Hunted, { isNext }
   await second?.stop(1_000);
 }
 
-async function assess(list: Checklist, { pool }: System, wanted: readonly string[], { jobs }: Tables): Promise<void> {
-  const { rows } = await pool.query<{ name: string; outcome: string; text: string }>(
+async function assess(list: Checklist, system: System, wanted: readonly string[], { jobs }: Tables): Promise<void> {
+  const rows = await system.rows<{ name: string; outcome: string; text: string }>(
     `select concat_ws(' ', schedule_id, belfry.ms(nominal_at)) as name, outcome::text, rtrim(concat_ws(' ', schedule_id, local_time || '/' || fold,
        belfry.ms(nominal_at), outcome, reason, coalesce(calendar, ''))) as text
      from belfry.occurrence where nominal_at <= belfry.at($1)`,

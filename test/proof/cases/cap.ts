@@ -5,7 +5,7 @@ import { killOne } from "../killer.ts";
 import type { LedgerRecord } from "../ledger.ts";
 import { capSize } from "../points.ts";
 import { type Proof, seeded } from "../proof.ts";
-import { startSystem } from "../system.ts";
+import { startInstalled } from "../system.ts";
 import { elapsedMs, until } from "../until.ts";
 
 const jobs = 10_000;
@@ -19,14 +19,12 @@ export const cap: Proof = {
   guards: ["cap"],
   async run(context, list) {
     const random = seeded(context.seed);
-    const system = await startSystem(context, {
+    const system = await startInstalled(context, {
       app: "cap",
       lane: () => ({ visibilityTimeoutSeconds: 6, concurrency: workers }),
     });
-    await system.install();
     const count = Math.round(jobs * context.size);
-    const wakes = system.wakes({ everyMs: 0 });
-    const fleet = system.fleet({ deadLetters: true, apart: true });
+    const { fleet, stop } = system.work({ deadLetters: true, apart: true });
     const startedMs = elapsedMs();
     const gate = join(context.folder, "gate");
     const items = Array.from({ length: count }, (_, n) => ({ payload: { n, gate } }));
@@ -44,13 +42,12 @@ export const cap: Proof = {
       return open === 0;
     });
     const seconds = (elapsedMs() - startedMs) / 1_000;
-    await wakes.stop();
-    await fleet.stop();
+    await stop();
     const caps = [{ key: "cap:capped", size: capSize, kinds: ["capped"] }];
     const tables = await judge(list, system, { caps });
     assessSuccess(list, tables.jobs);
     const { most, share } = atOnce(system.ledger.read());
-    list.expect(`never more than ${capSize} at once, as the target saw it`, most <= capSize, most);
+    list.expectAtMost(`never more than ${capSize} at once, as the target saw it`, most, capSize);
     list.expect("workers were killed", killed > 0, killed);
     list.expect(
       "every slot is there and free",

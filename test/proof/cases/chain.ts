@@ -30,7 +30,7 @@ export const chainProof: Proof = {
     const open = "belfry.occurrence where outcome = 'PLANNED'";
     const undecided = `belfry.occurrence b where schedule_id = 'bills' and nominal_at <= belfry.now() and not exists (
       select from belfry.occurrence c where c.schedule_id = 'closings' and c.nominal_at = b.nominal_at)`;
-    await until("each time to be decided", 90_000, async () => (await system.count(undecided)) === 0);
+    await system.untilNone("each time to be decided", 90_000, undecided);
     await until("all to run", 90_000, async () => (await system.count(open)) + (await system.openJobs()) === 0);
     const { occurrences } = await hunted.judged(list, { chains: [{ id: "closings", after: "bills", withinMs }] });
     const of = (outcome: string): number =>

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Hunted, startHunted } from "../hunted.ts";
+import { numbered } from "../load.ts";
 import type { Checklist, Proof } from "../proof.ts";
 import type { System } from "../system.ts";
 import { until } from "../until.ts";
@@ -26,11 +27,7 @@ export const circuitProof: Proof = {
     const { system } = hunted;
     writeFileSync(down, "");
     const count = Math.round(jobs * context.size);
-    for (let from = 0; from < count; from += 500) {
-      const page = Array.from({ length: Math.min(500, count - from) }, (_, n) => ({ payload: { n: from + n, down } }));
-      const answers = await system.enqueue("charge", page);
-      await hunted.sendSomeAgain(answers.map(({ id }) => id));
-    }
+    await hunted.enqueue("charge", numbered(count, 0, { down }));
     hunted.kill(2_000);
     await until("the circuit to open, or jobs to fail", 60_000, async () => {
       const ended = await system.count("belfry.job where state = 'FAILED'");
@@ -45,9 +42,9 @@ export const circuitProof: Proof = {
   },
 };
 
-async function openedAt({ pool }: System): Promise<number> {
-  const { rows } = await pool.query<{ at: number }>("select belfry.ms(opened_at)::float8 as at from belfry.circuit");
-  return rows[0]?.at ?? 0;
+async function openedAt({ rows }: System): Promise<number> {
+  const [circuit] = await rows<{ at: number }>("select belfry.ms(opened_at)::float8 as at from belfry.circuit");
+  return circuit?.at ?? 0;
 }
 
 /** Calls of the target while it was down. */
@@ -55,11 +52,10 @@ const callsFrom = ({ ledger }: System, from: number) =>
   ledger.read().filter(({ what, note, at }) => what === "start" && note.endsWith("down") && at > from);
 
 async function assessCalls(list: Checklist, { system, seen }: Hunted, healedAt: number): Promise<void> {
-  const { rows } = await system.pool.query<{ failures: number; refusals: number }>(`
+  const { failures, refusals } = await system.row<{ failures: number; refusals: number }>(`
     select sum(failures)::int as failures,
-      (select sum(cardinality(job_ids))::int from belfry.event where reason = 'circuit open') as refusals
+      (select coalesce(sum(cardinality(job_ids)), 0)::int from belfry.event where reason = 'circuit open') as refusals
     from belfry.job`);
-  const { failures = 0, refusals = 0 } = rows[0] ?? {};
   const opened = await openedAt(system);
   const whileDown = callsFrom(system, 0);
   const first = whileDown[0]?.at ?? 0;

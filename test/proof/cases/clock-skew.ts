@@ -1,21 +1,19 @@
 import { judge } from "../judge.ts";
 import {
+  beginMinutely,
   caughtUpJobs,
   expectedMinutes,
   minuteMs,
   type MovedClock,
-  movedClock,
-  movedClockSql,
   openCaughtUp,
   undecided,
 } from "../moved-clock.ts";
 import { unfinished } from "../occurrences.ts";
-import type { Checklist, Proof, ProofContext } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
+import type { Checklist, Proof } from "../proof.ts";
+import type { System } from "../system.ts";
 import { until } from "../until.ts";
 
 const skewMs = 10 * minuteMs;
-const stage = "dev";
 const wrongClock = `--import=${new URL("../skewed-clock.ts", import.meta.url).href}`;
 
 /** Each relays what is due by then; what was missed is a second apart. */
@@ -38,10 +36,7 @@ export const clockSkew: Proof = {
   about: "wall clocks of processes +-10 minutes and stepping back, then the database's: no decision changes",
   guards: ["database-clock"],
   async run(context, list) {
-    const system = await begin(context);
-    const clock = movedClock(system.pool);
-    await clock.align();
-    await system.install();
+    const { system, clock } = await beginMinutely(context, { BELFRY_STAGE: "dev", BELFRY_PASS_MS: "500" });
     const fleet = system.fleet({ envOf: (ordinal) => hostEnv(system, ordinal) });
     await wrongHosts(list, system, clock);
     context.log("wall clocks of the processes: over");
@@ -52,20 +47,6 @@ export const clockSkew: Proof = {
     list.figure(`${occurrences.length} occurrences, ${jobs.length} jobs`);
   },
 };
-
-function begin(context: ProofContext): Promise<System> {
-  return startSystem(context, {
-    app: "minutely",
-    sql: movedClockSql,
-    lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
-    env: {
-      BELFRY_STAGE: stage,
-      BELFRY_DISPATCH_WINDOW_MS: "1000",
-      BELFRY_LOCK_LEASE_MS: "2000",
-      BELFRY_PASS_MS: "500",
-    },
-  });
-}
 
 /** Never the right one: workers take the wrong clocks in turn. */
 function hostEnv(system: System, ordinal: number): Readonly<Record<string, string>> {
@@ -80,7 +61,7 @@ async function wrongHosts(list: Checklist, system: System, clock: MovedClock): P
     const now = await clock.now();
     const task = system.scheduler({ ...host.env, NODE_OPTIONS: system.nodeOptions(wrongClock) });
     const end = await task.ended;
-    list.expect(`clock ${host.name}: the task ends with 0`, end.code === 0, `${end.code}`);
+    list.expectIs(`clock ${host.name}: the task ends with 0`, end.code, 0);
     const said = task.plainLines().find((line) => line.startsWith("wall clock off by"));
     const offMs = Number(said?.match(/-?\d+/)?.[0] ?? Number.NaN);
     list.expect(
@@ -88,21 +69,17 @@ async function wrongHosts(list: Checklist, system: System, clock: MovedClock): P
       host.name === "right" ? offMs === 0 : Math.abs(offMs) >= skewMs - 1,
       said,
     );
-    await until("the fires of this minute to run", 60_000, async () => (await unfinished(system)) === 0);
-    const { rows } = await system.pool.query<{ fired: number; lateMs: number }>(
-      `select count(*) filter (where outcome = 'FIRED')::int as fired, max(lateness_ms)::float8 as "lateMs"
+    await system.untilNone("the fires of this minute to run", 60_000, unfinished);
+    const { fired, lateMs } = await system.row<{ fired: number; lateMs: number }>(
+      `select count(*) filter (where outcome = 'FIRED')::int as fired, coalesce(max(lateness_ms), 0)::float8 as "lateMs"
        from belfry.occurrence where nominal_at = date_trunc('minute', belfry.at($1))`,
       [now],
     );
-    list.expect(`clock ${host.name}: each schedule fires once`, rows[0]?.fired === 220, rows[0]?.fired ?? 0);
-    list.expect(
-      `clock ${host.name}: its lateness is the database's`,
-      (rows[0]?.lateMs ?? 0) < minuteMs,
-      rows[0]?.lateMs ?? 0,
-    );
+    list.expectIs(`clock ${host.name}: each schedule fires once`, fired, 220);
+    list.expect(`clock ${host.name}: its lateness is the database's`, lateMs < minuteMs, lateMs);
   }
   const missed = await system.count("belfry.job where catch_up");
-  list.expect("nothing counts as missed", missed === 0, missed);
+  list.expectIs("nothing counts as missed", missed, 0);
 }
 
 /** Ahead by ten minutes is an outage of ten minutes; back again, nothing is decided twice and nothing runs early. */
@@ -116,10 +93,7 @@ async function wrongDatabase(list: Checklist, system: System, clock: MovedClock)
   await clock.set(1);
   const caughtUp = await caughtUpJobs(system, "latest", { after: right, until: right + skewMs });
   const odd = [...caughtUp].filter(([, n]) => n !== 1);
-  list.expectNone(
-    "a jump ahead is an outage: one job each for latest",
-    odd.map(([id, n]) => `${id} has ${n}`),
-  );
+  list.expectNone("a jump ahead is an outage: one job each for latest", odd, ([id, n]) => `${id} has ${n}`);
   // Not within `until`: it looks seldom where a look is dear, and a wake takes seconds.
   for (let wakes = 0; wakes < wakesMax && (await openCaughtUp(system)) > 0; wakes += 1) await wake(list, system);
   await until("what was missed to run", 60_000, async () => (await openCaughtUp(system)) === 0);
@@ -134,7 +108,7 @@ async function wrongDatabase(list: Checklist, system: System, clock: MovedClock)
   await clock.advance(skewMs + 3 * minuteMs);
   await clock.align();
   await wake(list, system);
-  await until("the fires of this minute to run", 60_000, async () => (await unfinished(system)) === 0);
+  await system.untilNone("the fires of this minute to run", 60_000, unfinished);
   list.expect("when time has come again, it goes on", (await undecided(system)) === 0);
 }
 
@@ -144,11 +118,11 @@ async function wake(list: Checklist, system: System): Promise<void> {
 }
 
 /** Every row of the ledger with its decision, as one text. */
-async function ledger(system: System): Promise<string> {
-  const { rows } = await system.pool.query<{ all: string }>(
+async function ledger({ row }: System): Promise<string> {
+  const { all } = await row<{ all: string }>(
     `select md5(string_agg(o::text, ' ' order by schedule_id, nominal_at, local_time))
        || ' ' || (select count(*) from belfry.job) || ' ' || (select max(decided_until) from belfry.schedule) as all
      from belfry.occurrence o`,
   );
-  return rows[0]?.all ?? "";
+  return all;
 }

@@ -3,7 +3,6 @@ import { assessEverySecond, unfinished } from "../occurrences.ts";
 import { points, type SchedulerPoint } from "../points.ts";
 import type { Proof } from "../proof.ts";
 import { startSystem, type System } from "../system.ts";
-import { until } from "../until.ts";
 
 const lockLeaseMs = 1_000;
 const rounds = 3;
@@ -42,10 +41,10 @@ export const crashScheduler: Proof = {
     }
     await feed.stop();
     const last = system.scheduler({ BELFRY_PASS_MS: "60000" });
-    await until("everything dispatched to run", 60_000, async () => (await unfinished(system)) === 0);
+    await system.untilNone("everything dispatched to run", 60_000, unfinished);
     const end = await last.stop();
-    list.expect("the last task ends with 0", end.code === 0, `${end.code}`);
-    await until("what the last task planned to run", 30_000, async () => (await unfinished(system)) === 0);
+    list.expectIs("the last task ends with 0", end.code, 0);
+    await system.untilNone("what the last task planned to run", 30_000, unfinished);
     await fleet.stop();
     const tables = await judge(list, system);
     assessEverySecond(list, tables, installedAt);

@@ -1,12 +1,16 @@
+import { quizJudge } from "../../demo/daily-quiz.ts";
+import { startExample } from "../example-system.ts";
 import { killNowAndThen } from "../killer.ts";
 import { type Proof, seeded } from "../proof.ts";
-import { quizScale, startQuiz } from "../quiz-system.ts";
 import { elapsedMs, until } from "../until.ts";
 
 /** Of 16 users 15 are subscribed. */
 const users = Math.ceil((50_000 * 16) / 15);
 const killEveryMs = 5_000;
 const workers = 8;
+const scaleDefault = 10;
+/** Two minutes before the targets are written, ten before the quiz. */
+const startsAt = "22:48";
 
 /** The quiz at full size, while workers are killed at random. */
 export const dailyQuiz: Proof = {
@@ -16,10 +20,17 @@ export const dailyQuiz: Proof = {
   guards: ["key", "rescue"],
   async run(context, list) {
     const size = { users: Math.ceil(users * context.size), mood: "mixed" } as const;
-    const quiz = await startQuiz(size, context, "quiz", { scale: context.scale ?? quizScale, workers });
-    const { system, judge, evidence } = quiz;
-    const wakes = system.wakes({ everyMs: 0 });
-    const fleet = system.fleet({ deadLetters: true });
+    const { system, evidence } = await startExample(context, {
+      name: "daily-quiz",
+      label: "quiz",
+      scale: context.scale ?? scaleDefault,
+      startsAt,
+      fakeEnv: { QUIZ_USERS: String(size.users), QUIZ_MOOD: size.mood },
+      onDatabase: ["daily-quiz-seed", "daily-quiz-people"],
+      lane: ({ name }) => (name === "push" ? { concurrency: workers } : {}),
+    });
+    const judge = quizJudge(size);
+    const { fleet, stop } = system.work({ deadLetters: true });
     const startedMs = elapsedMs();
     const killer = killNowAndThen(system, () => fleet.pids("push"), {
       everyMs: killEveryMs,
@@ -36,14 +47,12 @@ export const dailyQuiz: Proof = {
     }).catch((error: unknown) => list.expect("everybody is notified in time", false, String(error)));
     killer.stop();
     const seconds = (elapsedMs() - startedMs) / 1_000;
-    await wakes.stop();
-    await fleet.stop();
+    await stop();
     for (const check of await judge.checks(evidence)) {
       list.expect(check.name, check.pass, check.detail);
       if (check.pass) list.figure(check.detail);
     }
     list.expect("workers were killed", killer.count() > 0, killer.count());
     list.figure(`${killer.count()} workers killed in ${seconds.toFixed(0)} s`);
-    await quiz.stop();
   },
 };

@@ -43,8 +43,8 @@ export const debounceProof: Proof = {
     const { system } = hunted;
     const called = await call(hunted, Math.round(2_000 * context.size));
     await hunted.untilEnded();
-    const calls = await system.pool.query<Noted>("select n, job_id::text as id from proof.call order by nr");
-    const last = new Map(calls.rows.map(({ id, n }) => [id, n]));
+    const calls = await system.rows<Noted>("select n, job_id::text as id from proof.call order by nr");
+    const last = new Map(calls.map(({ id, n }) => [id, n]));
     for (const n of last.values()) {
       const id = called.committed.get(n);
       if (id !== undefined)
@@ -56,7 +56,7 @@ export const debounceProof: Proof = {
         });
     }
     await hunted.succeeded(list);
-    const { bursts, joined } = await assess(list, system, { ...called, calls: calls.rows, last });
+    const { bursts, joined } = await assess(list, system, { ...called, calls, last });
     list.figure(
       `${called.committed.size} calls made ${bursts} bursts, ${joined} joined; ${called.rolledBack} calls rolled back, ${hunted.seen()}`,
     );
@@ -123,7 +123,7 @@ type Noted = Readonly<{ n: number; id: string }>;
 
 async function assess(
   list: Checklist,
-  { pool, ledger }: System,
+  { row, ledger }: System,
   {
     committed,
     created,
@@ -139,24 +139,18 @@ async function assess(
   );
   const starts = ledger.read().filter(({ what }) => what === "start");
   const stale = starts.filter(({ job, note }) => last.get(job) !== Number(note)).length;
-  list.expect("each start has the last payload that committed", stale === 0, stale);
-  const bursts = await pool.query<Burst>(burstsOf, [slackMs]);
-  const [figures] = bursts.rows;
-  if (figures === undefined) throw new Error("no burst was made");
+  list.expectIs("each start has the last payload that committed", stale, 0);
+  const figures = await row<Burst>(burstsOf, [slackMs]);
   list.expect(
     "each burst has one job, and each job one first start",
     figures.jobs === created && figures.starts === created,
     `${figures.jobs} jobs, ${figures.starts} starts, ${created} bursts`,
   );
-  list.expect("no burst begins while one of its key waits to be started", figures.beside === 0, figures.beside);
-  list.expect("each job counts the calls that joined it", figures.joined === committed.size - created, figures.joined);
-  list.expect(
-    `none is due later than ${debounceTimes.max} after its first call`,
-    figures.due_late === 0,
-    figures.due_late,
-  );
-  list.expect(`none starts later than that and ${slackMs} ms`, figures.started_late === 0, figures.started_late);
-  list.expect("none starts before it is due", figures.early === 0, figures.early);
+  list.expectIs("no burst begins while one of its key waits to be started", figures.beside, 0);
+  list.expectIs("each job counts the calls that joined it", figures.joined, committed.size - created);
+  list.expectIs(`none is due later than ${debounceTimes.max} after its first call`, figures.due_late, 0);
+  list.expectIs(`none starts later than that and ${slackMs} ms`, figures.started_late, 0);
+  list.expectIs("none starts before it is due", figures.early, 0);
   return { bursts: figures.jobs, joined: figures.joined };
 }
 

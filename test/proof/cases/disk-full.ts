@@ -6,7 +6,7 @@ import { startApi } from "../../../src/local/api-process.ts";
 import { keepPostgres } from "../../../src/local/services/kept-postgres.ts";
 import { sql } from "../database.ts";
 import type { Checklist, Proof, ProofContext } from "../proof.ts";
-import { preload, startSystem } from "../system.ts";
+import { preload, startInstalled } from "../system.ts";
 import { ownStart, withPassword } from "../../support/local-start.ts";
 import { mountSmallDisk, type SmallDisk } from "../tmpfs.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
@@ -40,17 +40,15 @@ async function ofDatabase(list: Checklist, context: ProofContext, disk: SmallDis
   const folder = join(disk.folder, "database");
   const postgres = await keepPostgres({ folder, port: 0, settings }, (error) => deaths.push(String(error)));
   try {
-    const system = await startSystem({ ...context, postgresUrl: postgres.url }, { app: "noted" });
-    await system.install();
+    const system = await startInstalled({ ...context, postgresUrl: postgres.url }, { app: "noted" });
     const api = await startApi({ children: system.processes, env: system.env, ports: [0] });
-    const wakes = system.wakes({ everyMs: 1_000 });
-    const fleet = system.fleet();
+    const work = system.work({ everyMs: 1_000 });
     const caller = callOf(api.url);
     await callFor(caller, 2_000);
     disk.fill();
     await callFor(caller, fullMs);
     const ready = await fetch(`${api.url}/readyz`).then(({ status }) => status);
-    list.expect("database: /readyz is not ready while the disk is full", ready === 503, ready);
+    list.expectIs("database: /readyz is not ready while the disk is full", ready, 503);
     disk.free();
     const freedMs = elapsedMs();
     await until("an enqueue to be taken again", 60_000, () => caller.post());
@@ -60,8 +58,7 @@ async function ofDatabase(list: Checklist, context: ProofContext, disk: SmallDis
     list.expect("database: a full disk is answered with its code", (caller.answers.get("503 store-full") ?? 0) > 0);
     list.figure(`database: died ${deaths.length} times`);
     await api.stop();
-    await wakes.stop();
-    await fleet.stop();
+    await work.stop();
     await system.stop();
   } finally {
     await postgres.stop("immediate");
@@ -87,7 +84,7 @@ async function ofNpmStart(list: Checklist, context: ProofContext, disk: SmallDis
     const caller = callOf(api);
     await callFor(caller, 2_000);
     const sent = await mailTo(mail);
-    list.expect("npm start: a mail is taken", sent === "taken", sent);
+    list.expectIs("npm start: a mail is taken", sent, "taken");
     disk.fill();
     await callFor(caller, fullMs);
     const refused = await mailTo(mail);
@@ -100,7 +97,7 @@ async function ofNpmStart(list: Checklist, context: ProofContext, disk: SmallDis
     await allRun(list, "npm start", caller.acknowledged, () => states(withPassword(database, home)));
     assessAnswers(list, "npm start", caller.answers);
     const again = await mailTo(mail);
-    list.expect("npm start: a mail is taken again", again === "taken", again);
+    list.expectIs("npm start: a mail is taken again", again, "taken");
     const said = main.lines.filter((line) => /cannot be written .* MB free in /.test(line.what ?? ""));
     list.expect("npm start: it says which file cannot be written, and the free space", said.length > 0);
     list.figure(
@@ -183,10 +180,7 @@ async function allRun(
     return keys.every((key) => seen.get(key) === "SUCCESS");
   }).catch(() => false);
   const lost = keys.filter((key) => seen.get(key) !== "SUCCESS");
-  list.expectNone(
-    `${what}: each acknowledged job succeeds`,
-    lost.map((key) => `${key} ${seen.get(key) ?? "is gone"}`),
-  );
+  list.expectNone(`${what}: each acknowledged job succeeds`, lost, (key) => `${key} ${seen.get(key) ?? "is gone"}`);
   list.figure(`${what}: ${keys.length} acknowledged`);
 }
 

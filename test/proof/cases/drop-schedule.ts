@@ -4,8 +4,8 @@ import type { PlannedOccurrence, ScheduleSpec } from "../../../src/machine/sched
 import { judge } from "../judge.ts";
 import { unfinished } from "../occurrences.ts";
 import type { Proof } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
-import { elapsedMs, letPass, until } from "../until.ts";
+import { startInstalled, type System } from "../system.ts";
+import { elapsedMs, letPass } from "../until.ts";
 
 const jobs = 100_000;
 /** Of those, due at once: their messages reach workers while the passes cancel the others. */
@@ -21,8 +21,7 @@ export const dropSchedule: Proof = {
   about: "a deployment drops a schedule with 100,000 waiting jobs: it ends at once, passes cancel them, none starts",
   guards: ["removed-pages", "removed-claim"],
   async run(context, list) {
-    const system = await startSystem(context, { app: "scheduled", env: { BELFRY_DISPATCH_WINDOW_MS: "1000" } });
-    await system.install();
+    const system = await startInstalled(context, { app: "scheduled", env: { BELFRY_DISPATCH_WINDOW_MS: "1000" } });
     const count = Math.round(jobs * context.size);
     await plan(system, await dropped(system), count);
     context.log(`${count} jobs wait`);
@@ -30,19 +29,15 @@ export const dropSchedule: Proof = {
     const deployedMs = elapsedMs();
     await system.install();
     const tookMs = elapsedMs() - deployedMs;
-    list.expect("the deployment ends within 10 s", tookMs <= deployMsMax, `${Math.round(tookMs)} ms`);
+    list.expectAtMost("the deployment ends within 10 s", tookMs, deployMsMax, " ms");
     const startedMs = elapsedMs();
     const fleet = system.fleet();
     const wakes = system.wakes({ everyMs: 0 });
-    await until("the jobs of the dropped schedule to end", cancelMsMax, async () => (await open(system)) === 0);
+    await system.untilNone("the jobs of the dropped schedule to end", cancelMsMax, open);
     const canceledMs = elapsedMs() - startedMs;
-    await until(
-      "its row to go",
-      10_000,
-      async () => (await system.count("belfry.schedule where id = 'dropped'")) === 0,
-    );
+    await system.untilNone("its row to go", 10_000, "belfry.schedule where id = 'dropped'");
     await wakes.stop();
-    await until("the rest to end", 60_000, async () => (await unfinished(system)) === 0);
+    await system.untilNone("the rest to end", 60_000, unfinished);
     await fleet.stop();
     const longest = await statements.stop();
     list.expect("no statement takes more than 1 s", longest.ms <= statementMsMax, `${longest.ms} ms: ${longest.name}`);
@@ -61,7 +56,7 @@ export const dropSchedule: Proof = {
     const reasons = await system.count(
       "belfry.occurrence where schedule_id = 'dropped' and job_id is not null and reason = 'deleted'",
     );
-    list.expect("the ledger says why", reasons === count, reasons);
+    list.expectIs("the ledger says why", reasons, count);
     const others = await system.count("belfry.occurrence where schedule_id = 'every-second' and outcome = 'FIRED'");
     list.expect("the other schedule goes on", others > 0, others);
     list.figure(`deployed in ${Math.round(tookMs)} ms, ${count} jobs ended in ${(canceledMs / 1_000).toFixed(1)} s`);
@@ -71,8 +66,7 @@ export const dropSchedule: Proof = {
   },
 };
 
-const open = (system: System): Promise<number> =>
-  system.count("(select from belfry.job where schedule_id = 'dropped' and finished_at is null limit 1) page");
+const open = "(select from belfry.job where schedule_id = 'dropped' and finished_at is null limit 1) page";
 
 /** Written beside the schedule of the code, as the release before had it. */
 async function dropped({ runtime }: System): Promise<ScheduleSpec> {

@@ -48,7 +48,7 @@ export const eachProof: Proof = {
     await hunted.untilEnded(endMs);
     await hunted.judged(list);
     const canceled = await assess(list, system, count);
-    const died = diedGrowing(system);
+    const died = system.processes.diedAt().length;
     list.expect("workers died where rows grew", died > 0, died);
     list.figure(
       `${count} runs of ${eachRows} rows, ${canceled} of them canceled, ${hunted.seen()}, ${died} where rows grew`,
@@ -62,17 +62,14 @@ async function runsOf({ count }: System): Promise<readonly [ended: number, open:
 }
 
 /** Each third run, when the first of its rows have ended. Who cancels dies after its mark: a pass cancels the jobs. */
-async function cancelHalfDone({ pool, runtime }: System): Promise<void> {
-  const { rows } = await pool.query<{ id: RunId }>(`
+async function cancelHalfDone({ rows, runtime }: System): Promise<void> {
+  const half = await rows<{ id: RunId }>(`
     select m.id from belfry.run m join belfry.job b on b.run_id = m.id and b.task = 'bill'
     join belfry.run r on r.starter_id = b.id
     where m.state = 'RUNNING' and (m.input->>'n')::int % 3 = 0
       and (select count(*) from belfry.job where run_id = r.id and state = 'SUCCESS') between 1 and ${eachRows / 2}`);
-  for (const { id } of rows) await runtime.ports.store.cancelRun(id);
+  for (const { id } of half) await runtime.ports.store.cancelRun(id);
 }
-
-const diedGrowing = ({ processes }: System): number =>
-  processes.ends.filter(({ pid }) => processes.plainLines(pid).some((line) => line.startsWith("crash point"))).length;
 
 interface Seen {
   readonly n: number;
@@ -91,8 +88,8 @@ interface Seen {
 }
 
 /** @returns how many runs were canceled. */
-async function assess(list: Checklist, { pool }: System, count: number): Promise<number> {
-  const { rows: runs } = await pool.query<Seen>(`
+async function assess(list: Checklist, { rows }: System, count: number): Promise<number> {
+  const runs = await rows<Seen>(`
     select (m.input->>'n')::int as n, m.state, r.state as "ofRows", b.result as folded, c.result as closed,
       (select count(*)::int from belfry.run where starter_id = b.id) as runs,
       j.jobs, j.rows, j.done, e.ends, coalesce(r.finished_at <= e.at, false) as before

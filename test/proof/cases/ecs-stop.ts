@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { cancelJobs } from "../../../src/insight/cancel-and-retry.ts";
 import { contractLimits } from "../../../src/machine/contract-limits.ts";
 import { afterCommit } from "../../../src/run/after-commit.ts";
+import type { EnqueueItem } from "../../../src/machine/client.ts";
 import type { JobId } from "../../../src/machine/job.ts";
 import { taskOf } from "../../../src/machine/launcher.ts";
 import type { LaunchResult } from "../../../src/local/tasks/ecs.ts";
@@ -12,7 +13,7 @@ import { project } from "../../support/own-project.ts";
 import { readConfig } from "../../../src/stage/config.ts";
 import { judge } from "../judge.ts";
 import type { Checklist, Proof } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
+import { startInstalled, type System } from "../system.ts";
 import type { EventRow, Tables } from "../tables.ts";
 import { startTaskHost, type TaskHost } from "../task-host.ts";
 import { elapsedMs, until } from "../until.ts";
@@ -90,11 +91,10 @@ export const ecsStop: Proof = {
     "a Fargate job's task is stopped, is killed, never starts; events repeat or are lost: done within 2 s of the event",
   guards: ["task-event", "whose-task"],
   async run(context, list) {
-    const system = await startSystem(context, {
+    const system = await startInstalled(context, {
       app: "fargate",
       lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
     });
-    await system.install();
     const fates = new Map<string, LaunchResult>();
     const host = await startTaskHost(system, {
       fate: (request) => fates.get(tryOf(request)) ?? { is: "runs" },
@@ -105,15 +105,13 @@ export const ecsStop: Proof = {
       const gate = join(context.folder, "gate");
       const ids = await enqueueAll(system, { fates, leaseJobs, gate });
       const ground: Ground = { system, host, ids, gate };
-      const fleet = system.fleet({ envOf: () => host.env });
-      const wakes = system.wakes({ everyMs: 0 });
+      const work = system.work({ envOf: () => host.env });
       await makeFaults(ground);
       await repeatEvent(list, ground);
       await cancelOne(list, ground);
       await failForGood(list, ground, fates);
-      await until("all jobs to end", waitMs, async () => (await system.openJobs()) === 0);
-      await wakes.stop();
-      await fleet.stop();
+      await system.untilEnded(waitMs);
+      await work.stop();
       await until("all tasks to be gone", waitMs, () => host.ecs.running().length === 0);
       assess(list, await judge(list, system), ground);
     } finally {
@@ -132,13 +130,18 @@ async function enqueueAll(
   for (const [n, { kind, first, fate, gated }] of plans.entries()) {
     const payload = { n, first, gate: gated === true ? gate : null };
     const dueAt = new Date(Date.now() + 3_000);
-    const [job] = await system.enqueue(kind, [{ payload, dueAt }]);
-    if (job === undefined) throw new Error("an enqueue gave no answer");
-    ids.push(job.id);
-    if (fate !== undefined) fates.set(`${job.id}/1`, fate);
-    if (kind === "by-lease") leaseJobs.add(job.id);
+    const id = await enqueueOne(system, kind, { payload, dueAt });
+    ids.push(id);
+    if (fate !== undefined) fates.set(`${id}/1`, fate);
+    if (kind === "by-lease") leaseJobs.add(id);
   }
   return ids;
+}
+
+async function enqueueOne(system: System, kind: string, item: EnqueueItem): Promise<JobId> {
+  const [job] = await system.enqueue(kind, [item]);
+  if (job === undefined) throw new Error("an enqueue gave no answer");
+  return job.id;
 }
 
 /** Once the handler of a job runs, its task is stopped or killed. */
@@ -163,18 +166,17 @@ async function repeatEvent(list: Checklist, { system, host, ids, gate }: Ground)
   const stop = await until("its event", waitMs, () => host.stops.find(({ event }) => isOf(event, id, 1)));
   // At first the try is the worker's that launched it, then its task's.
   const launched = await until("its second try", waitMs, async () => {
-    const { rows } = await system.pool.query(
-      "select attempt, worker from belfry.job where id = $1 and state = 'RUNNING'",
-      [id],
-    );
-    return rows[0]?.attempt === 2 ? String(rows[0].worker) : null;
+    const second = "select worker from belfry.job where id = $1 and state = 'RUNNING' and attempt = 2";
+    return (await system.rows<{ worker: string }>(second, [id]))[0]?.worker;
   });
   for (const where of ["same", "new"] as const) await host.deliver(stop.event, where);
   await until("its second try to run", waitMs, () => startsOf(system, id).length > 1);
   for (const where of ["same", "new"] as const) await host.deliver(stop.event, where);
-  const { rows } = await system.pool.query("select state, attempt from belfry.job where id = $1", [id]);
-  const seen = `${rows[0]?.state} ${rows[0]?.attempt}`;
-  list.expect("a repeated event leaves the next try alone", seen === "RUNNING 2", seen);
+  const { seen } = await system.row<{ seen: string }>(
+    "select state || ' ' || attempt as seen from belfry.job where id = $1",
+    [id],
+  );
+  list.expectIs("a repeated event leaves the next try alone", seen, "RUNNING 2");
   list.figure(`repeated while ${taskOf(launched) === null ? "its next task started" : "its next task ran"}, and later`);
   if (!existsSync(gate)) writeFileSync(gate, "");
 }
@@ -185,43 +187,38 @@ const isOf = ({ detail }: TaskHost["stops"][number]["event"], id: string, attemp
 /** A cancel stops the task, though its handler does not listen. */
 async function cancelOne(list: Checklist, { system, host }: Ground): Promise<void> {
   const n = plans.length;
-  const [job] = await system.enqueue("by-event", [{ payload: { n, first: "ignores", gate: null } }]);
-  if (job === undefined) throw new Error("an enqueue gave no answer");
-  await until("the task of the job to cancel", waitMs, () => startsOf(system, job.id).length > 0);
+  const id = await enqueueOne(system, "by-event", { payload: { n, first: "ignores", gate: null } });
+  await until("the task of the job to cancel", waitMs, () => startsOf(system, id).length > 0);
   const { aws, tasks } = readConfig({ ...system.env, ...host.env }, project);
   if (tasks === null) throw new Error("the host names no place for tasks");
   const client = ecsClient(aws);
   const launcher = createEcsLauncher({ client, place: tasks });
   const startedMs = elapsedMs();
-  await cancelJobs({ ...system.runtime.ports, launcher }, system.runtime.registry, [job.id]);
-  await until("its task to be gone", waitMs, () => host.stops.some(({ event }) => isOf(event, job.id, 1)));
+  await cancelJobs({ ...system.runtime.ports, launcher }, system.runtime.registry, [id]);
+  await until("its task to be gone", waitMs, () => host.stops.some(({ event }) => isOf(event, id, 1)));
   const tookMs = elapsedMs() - startedMs;
   client.destroy();
-  list.expect("a canceled job's task is gone soon", tookMs <= 5_000, `${tookMs.toFixed(0)} ms`);
+  list.expectAtMost("a canceled job's task is gone soon", tookMs, 5_000, " ms");
 }
 
 /** A task that never starts, however often: a person does not wait for the next launch each time. */
 async function failForGood(list: Checklist, { system }: Ground, fates: Map<string, LaunchResult>): Promise<void> {
   const payload = { n: plans.length + 1, first: "obeys", gate: null };
-  const [job] = await system.enqueue("by-event", [{ payload, dueAt: new Date(Date.now() + 3_000) }]);
-  if (job === undefined) throw new Error("an enqueue gave no answer");
+  const id = await enqueueOne(system, "by-event", { payload, dueAt: new Date(Date.now() + 3_000) });
   for (let attempt = 1; attempt <= contractLimits.interruptionsMax; attempt += 1) {
-    fates.set(`${job.id}/${attempt}`, { is: "never-starts", reason: "CannotPullContainerError: no such image" });
+    fates.set(`${id}/${attempt}`, { is: "never-starts", reason: "CannotPullContainerError: no such image" });
   }
   const { ports } = system.runtime;
   const row = await until("it to fail", waitMs, async () => {
-    await afterCommit(ports, (await ports.store.runNow([job.id])).aftermath);
-    const { rows } = await system.pool.query(
-      "select error_code, attempt from belfry.job where id = $1 and state = 'FAILED'",
-      [job.id],
-    );
-    return rows[0];
+    await afterCommit(ports, (await ports.store.runNow([id])).aftermath);
+    const failed = "select error_code, attempt from belfry.job where id = $1 and state = 'FAILED'";
+    return (await system.rows<{ error_code: string; attempt: number }>(failed, [id]))[0];
   });
   const seen = `${row.error_code} after ${row.attempt} launches`;
-  list.expect(
+  list.expectIs(
     "what never starts fails in the end",
-    seen === `TASK_NOT_STARTED after ${contractLimits.interruptionsMax} launches`,
     seen,
+    `TASK_NOT_STARTED after ${contractLimits.interruptionsMax} launches`,
   );
 }
 
@@ -232,14 +229,14 @@ function assess(list: Checklist, tables: Tables, { ids, host }: Ground): void {
     const first = tables.attempts.find(({ jobId, attempt }) => jobId === ids[n] && attempt === 1);
     const { failures, interruptions, code } = plan.costs;
     const cost = `${job?.state} ${job?.failures}/${job?.interruptions} ${first?.errorCode}`;
-    list.expect(`${plan.name}: costs what it should`, cost === `SUCCESS ${failures}/${interruptions} ${code}`, cost);
+    list.expectIs(`${plan.name}: costs what it should`, cost, `SUCCESS ${failures}/${interruptions} ${code}`);
     const stop = host.stops.find(({ event }) => isOf(event, ids[n] ?? "", 1));
     const end = tables.events.find((event) => isEndOf(event, ids[n] ?? ""));
     if (stop === undefined || plan.byItself === true) continue;
     const tookMs = (end?.at ?? Number.POSITIVE_INFINITY) - stop.at;
     if (plan.kind === "by-event") took.push(tookMs);
     const max = plan.kind === "by-event" ? releasedMsMax : leasePathMsMax;
-    list.expect(`${plan.name}: goes on in time`, tookMs <= max, `${tookMs.toFixed(0)} ms`);
+    list.expectAtMost(`${plan.name}: goes on in time`, tookMs, max, " ms");
     if (plan.kind === "by-lease") list.figure(`by its lease after ${(tookMs / 1_000).toFixed(1)} s`);
   }
   list.figure(`${took.length} tries ended by event, the slowest ${Math.max(...took).toFixed(0)} ms after it`);

@@ -1,14 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { startPostgres } from "../../../src/local/services/postgres.ts";
-import { type Batch, assessOnce, beginGated, gated, running } from "../gated.ts";
+import { type Batch, assessOnce, beginGated, gated, openToEnd, running } from "../gated.ts";
+import { startOwnPostgres } from "../own-postgres.ts";
 import type { Checklist, Proof } from "../proof.ts";
 import { pass } from "../proxy.ts";
 import type { System } from "../system.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
 
 const handlers = 60;
-const settings = { max_connections: "200" };
 const awayMs = 10_000;
 /** As long as a lease, and as the time after which a statement is given up. */
 const frozenMs = 20_000;
@@ -30,38 +29,26 @@ export const failovers: Proof = {
     "two outages in a row, one while claims wait for a lock, Postgres frozen for 20 s, without a lock store: none runs again",
   guards: ["patient-settle"],
   async run(context, list) {
-    const folder = join(context.folder, "postgres");
-    let postgres = await startPostgres({ folder, port: 0, settings });
-    try {
-      const system = await beginGated({ ...context, postgresUrl: postgres.url });
-      const wakes = system.wakes({ everyMs: 1_000 });
-      const fleet = system.fleet();
-      const night: Night = {
-        system,
-        list,
-        count: Math.max(10, Math.round(handlers * context.size)),
-        gate: (name) => join(context.folder, `gate-${name}`),
-        async away(ms) {
-          await postgres.stop("immediate");
-          // The length of the outage.
-          await letPass(ms);
-          postgres = await startPostgres({ folder, port: postgres.port, settings });
-        },
-        freeze: (ms) => frozen(postgres.pid, ms),
-      };
-      for (const [name, fault] of Object.entries(faults)) {
-        const startedMs = elapsedMs();
-        await fault(night, name);
-        context.log(`${name}: done in ${Math.round((elapsedMs() - startedMs) / 1_000)} s`);
-      }
-      await wakes.stop();
-      await fleet.stop();
-      list.expectNone("no process but a scheduler ended", diedOf(system));
-      list.figure(`${Object.keys(faults).length} nights, ${night.count} handlers in each`);
-      await system.stop();
-    } finally {
-      await postgres.stop("immediate");
+    const postgres = await startOwnPostgres(context);
+    const system = await beginGated({ ...context, postgresUrl: postgres.url }, { endBeside: postgres.stop });
+    const work = system.work({ everyMs: 1_000 });
+    const night: Night = {
+      system,
+      list,
+      count: Math.max(10, Math.round(handlers * context.size)),
+      gate: (name) => join(context.folder, `gate-${name}`),
+      // The length of the outage.
+      away: (ms) => postgres.away(() => letPass(ms)),
+      freeze: (ms) => frozen(postgres.pid(), ms),
+    };
+    for (const [name, fault] of Object.entries(faults)) {
+      const startedMs = elapsedMs();
+      await fault(night, name);
+      context.log(`${name}: done in ${Math.round((elapsedMs() - startedMs) / 1_000)} s`);
     }
+    await work.stop();
+    list.expectNone("no process but a scheduler ended", diedOf(system));
+    list.figure(`${Object.keys(faults).length} nights, ${night.count} handlers in each`);
   },
 };
 
@@ -69,7 +56,7 @@ const faults: Readonly<Record<string, (night: Night, name: string) => Promise<vo
   "twice in a row": async (night, name) => {
     const batch = await running(night.system, night.gate(name), night.count);
     const over = night.away(awayMs);
-    await ended(batch);
+    await openToEnd(batch);
     await over;
     // Long enough for some outcomes, not for all.
     await letPass(300);
@@ -90,7 +77,7 @@ const faults: Readonly<Record<string, (night: Night, name: string) => Promise<vo
     const { system, list } = night;
     const batch = await running(system, night.gate(name), night.count);
     await locked(system, batch, async () => {
-      await ended(batch);
+      await openToEnd(batch);
       await waiting(system);
       await night.away(awayMs);
     });
@@ -99,7 +86,7 @@ const faults: Readonly<Record<string, (night: Night, name: string) => Promise<vo
   frozen: async (night, name) => {
     const batch = await running(night.system, night.gate(name), night.count);
     const over = night.freeze(frozenMs);
-    await ended(batch);
+    await openToEnd(batch);
     await over;
     await assessOnce(night.list, night.system, batch, name);
   },
@@ -107,7 +94,7 @@ const faults: Readonly<Record<string, (night: Night, name: string) => Promise<vo
     const batch = await running(night.system, night.gate(name), night.count);
     night.system.proxies.dynamodb?.judge(() => ({ do: "hang" }));
     const over = night.freeze(frozenMs);
-    await ended(batch);
+    await openToEnd(batch);
     await over;
     await night.away(awayMs);
     await assessOnce(night.list, night.system, batch, name);
@@ -127,14 +114,8 @@ async function locked(system: System, batch: Batch, during: () => Promise<void>)
 
 const waiting = (system: System) =>
   until("a statement to wait for a lock", 30_000, async () => {
-    const { rows } = await system.pool.query("select from pg_stat_activity where wait_event_type = 'Lock'");
-    return rows.length > 0;
+    return (await system.count("pg_stat_activity where wait_event_type = 'Lock'")) > 0;
   });
-
-async function ended(batch: Batch): Promise<void> {
-  batch.open();
-  await until("all handlers to end", 60_000, () => batch.effects() >= batch.ids.length);
-}
 
 /** Stops the server with all its processes, as a machine whose disk hangs: connections stay open, and nothing answers. */
 async function frozen(postmaster: number, ms: number): Promise<void> {
@@ -164,7 +145,5 @@ function childrenOf(parent: number): readonly number[] {
 }
 
 /** A scheduler that finds no database says so with 1; one that is stopped while its process starts hears no SIGTERM yet. */
-const diedOf = (system: System): readonly string[] =>
-  system.processes.ends
-    .filter(({ name, code, signal }) => code !== 0 && !(name === "scheduler" && (code === 1 || signal === "SIGTERM")))
-    .map(({ name, pid, code, signal }) => `${name} ${pid} ${signal ?? code}`);
+const diedOf = ({ processes }: System): readonly string[] =>
+  processes.oddEnds(({ name, code, signal }) => name === "scheduler" && (code === 1 || signal === "SIGTERM"));

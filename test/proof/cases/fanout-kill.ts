@@ -1,6 +1,6 @@
 import { fanOuts } from "../points.ts";
 import { type Checklist, type Proof, seeded } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
+import { startInstalled, type System } from "../system.ts";
 import { until } from "../until.ts";
 
 const subscribers = 100_000;
@@ -15,17 +15,17 @@ export const fanoutKill: Proof = {
   async run(context, list) {
     const random = seeded(context.seed);
     const count = Math.round((subscribers * context.size) / fanOuts) * fanOuts;
-    const system = await startSystem(context, {
+    const system = await startInstalled(context, {
       app: "fanout-kill",
       sql: `create schema proof; create table proof.subscriber as select n::int as id from generate_series(1, ${count}) n;
         create unique index on proof.subscriber (id);`,
       lane: () => ({ visibilityTimeoutSeconds: 4 }),
     });
-    await system.install();
     const lanes = Array.from({ length: fanOuts }, (_, share) => `share-${share}`);
     const pages = Math.ceil(count / fanOuts / pageRows);
     const plans = new Map(lanes.map((lane) => [lane, plansOf(pages, random)]));
-    const fleet = system.fleet({
+    const { fleet, stop } = system.work({
+      everyMs: 1_000,
       lanes,
       envOf(ordinal, lane) {
         const plan = plans.get(lane)?.[ordinal - 1];
@@ -34,14 +34,12 @@ export const fanoutKill: Proof = {
     });
     for (const lane of lanes)
       await system.enqueue(lane.replace("share", "daily"), [{ payload: undefined, key: "day" }]);
-    const wakes = system.wakes({ everyMs: 1_000 });
     await until(
       "all fan-outs to be written",
       540_000,
       async () => (await system.count("belfry.run where sealed")) === fanOuts,
     );
-    await wakes.stop();
-    await fleet.stop();
+    await stop();
     const killed = lanes.flatMap((lane) => fleet.started(lane)).filter((pid) => endedBySigkill(system, pid)).length;
     await countTargets(list, system, count);
     list.expect("workers were killed in every lane", killed >= fanOuts, killed);
@@ -59,7 +57,7 @@ const plansOf = (pages: number, random: () => number): readonly string[] =>
   });
 
 async function countTargets(list: Checklist, system: System, count: number): Promise<void> {
-  const { rows } = await system.pool.query<{ missing: number; double: number; strange: number; total: number }>(`
+  const seen = await system.row<{ missing: number; double: number; strange: number; total: number }>(`
     with target as (
       select (payload->>'to')::int as id, count(*)::int as n from belfry.job where kind = 'push' group by 1
     )
@@ -67,18 +65,14 @@ async function countTargets(list: Checklist, system: System, count: number): Pro
       (select count(*) from target where n > 1)::int as double,
       (select count(*) from target t where not exists (select from proof.subscriber s where s.id = t.id))::int as strange,
       (select sum(total) from belfry.run_progress)::int as total`);
-  const seen = rows[0];
-  list.expect("0 missing", seen?.missing === 0, seen?.missing);
-  list.expect("0 double", seen?.double === 0, seen?.double);
-  list.expect("nobody else", seen?.strange === 0, seen?.strange);
-  list.expect("the runs count what was written", seen?.total === count, seen?.total);
-  const { rows: stray } = await system.pool.query("select id from belfry.job where kind = 'push' and run_id is null");
-  list.expect("every target belongs to its run", stray.length === 0, stray.length);
-  const { rows: tries } = await system.pool.query<{ kind: string }>(
+  list.expectIs("0 missing", seen.missing, 0);
+  list.expectIs("0 double", seen.double, 0);
+  list.expectIs("nobody else", seen.strange, 0);
+  list.expectIs("the runs count what was written", seen.total, count);
+  const stray = await system.count("belfry.job where kind = 'push' and run_id is null");
+  list.expectIs("every target belongs to its run", stray, 0);
+  const tries = await system.rows<{ kind: string }>(
     "select kind from belfry.job where kind like 'daily-%' and state <> 'SUCCESS'",
   );
-  list.expectNone(
-    "every fan-out succeeded",
-    tries.map(({ kind }) => kind),
-  );
+  list.expectNone("every fan-out succeeded", tries, ({ kind }) => kind);
 }

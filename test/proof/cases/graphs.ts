@@ -4,7 +4,7 @@ import { graphFiles, readGraphFile, type RecordedTask } from "../graph-files.ts"
 import { judge } from "../judge.ts";
 import { killOne } from "../killer.ts";
 import { type Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
+import { startInstalled, type System } from "../system.ts";
 import { until } from "../until.ts";
 
 const scaleDefault = 3_600;
@@ -20,19 +20,13 @@ export const graphs: Proof = {
     if (context.dir === null) throw new Error("the case graphs reads a folder: give it with --dir FOLDER");
     process.env["BELFRY_PROOF_DIR"] = context.dir;
     const files = graphFiles(context.dir);
-    const system = await startSystem(context, {
-      app: "graphs",
-      lane: () => ({ visibilityTimeoutSeconds: 4 }),
-    });
-    await system.install();
+    const system = await startInstalled(context, { app: "graphs", lane: () => ({ visibilityTimeoutSeconds: 4 }) });
     const scale = context.scale ?? scaleDefault;
     const items = files.map((file, n) => ({ key: file, payload: { n, file, seed: context.seed, scale } }));
     await system.enqueue("workflow", items);
-    const fleet = system.fleet({ deadLetters: true });
-    const wakes = system.wakes({ everyMs: 1_000 });
+    const { fleet, stop } = system.work({ everyMs: 1_000, deadLetters: true });
     const killed = await untilClosed(system, fleet, files.length, seeded(context.seed));
-    await wakes.stop();
-    await fleet.stop();
+    await stop();
     await judge(list, system);
     const figures = { tasks: 0, edges: 0 };
     for (const file of files) {
@@ -73,7 +67,7 @@ async function compare(
   tasks: readonly RecordedTask[],
   context: ProofContext,
 ): Promise<void> {
-  const { rows } = await system.pool.query<Ended>(
+  const rows = await system.rows<Ended>(
     `select j.task, j.state::text, j.not_taken from belfry.run r join belfry.job j on j.run_id = r.id
      where r.kind = 'workflow' and r.key = $1`,
     [file],
@@ -88,16 +82,16 @@ async function compare(
       seen.get(name) === expected.get(name) ? [] : [`${name} is ${seen.get(name)}, not ${expected.get(name)}`],
     ),
   );
-  list.expect(`${file}: one job for each task`, rows.length === tasks.length, rows.length);
-  const { rows: runs } = await system.pool.query<{ state: string; ok: number; skipped: number; failed: number }>(
+  list.expectIs(`${file}: one job for each task`, rows.length, tasks.length);
+  const run = await system.row<{ state: string; ok: number; skipped: number; failed: number }>(
     "select state::text, ok, skipped, failed from belfry.run_progress where kind = 'workflow' and key = $1",
     [file],
   );
   const count = (...states: string[]): number => [...expected.values()].filter((one) => states.includes(one)).length;
   const wanted = { ok: count("SUCCESS"), skipped: count("SKIPPED", "NOT-TAKEN"), failed: count("FAILED") };
   const state = wanted.failed > 0 ? "FAILED" : "DONE";
-  const shown = JSON.stringify(runs[0]);
-  list.expect(`${file}: the run's figures`, shown === JSON.stringify({ state, ...wanted }), shown);
+  const shown = JSON.stringify(run);
+  list.expectIs(`${file}: the run's figures`, shown, JSON.stringify({ state, ...wanted }));
 }
 
 /** Worked out from the parents alone, each task after its parents, with nothing of the system under test. */
@@ -127,24 +121,25 @@ function ownEnd(fate: string): string {
 
 /** By the database's commit times, and by what the target saw: no task starts before its last predecessor is written. */
 async function inOrder(list: Checklist, system: System, edges: number): Promise<void> {
-  const { rows } = await system.pool.query<{ task: string; before: string; edges: number }>(`
+  const early = await system.rows<{ task: string; before: string }>(`
     with ended as (
       select job_id, max(pg_xact_commit_timestamp(xid::xid)) as at from belfry.move where to_state >= 'SUCCESS' group by job_id
     ), started as (
       select job_id, min(at) as at from belfry.move where to_state = 'RUNNING' group by job_id
     )
-    select t.task, p.task as before, count(*) over ()::int as edges
+    select t.task, p.task as before
     from belfry.edge e join started s on s.job_id = e.to_id join ended d on d.job_id = e.from_id
     join belfry.job t on t.id = e.to_id join belfry.job p on p.id = e.from_id
     where s.at < d.at`);
   list.expectNone(
     "a task starts after its last predecessor was committed",
-    rows.map(({ task, before }) => `${task} before ${before}`),
+    early,
+    ({ task, before }) => `${task} before ${before}`,
   );
-  const { rows: known } = await system.pool.query<{ from_id: string; to_id: string }>(
+  const known = await system.rows<{ from_id: string; to_id: string }>(
     "select from_id::text, to_id::text from belfry.edge",
   );
-  list.expect("all edges were there", known.length === edges, known.length);
+  list.expectIs("all edges were there", known.length, edges);
   const starts = new Map<string, number>();
   const stops = new Map<string, number>();
   for (const { what, job, n } of system.ledger.read()) {

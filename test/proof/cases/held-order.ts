@@ -1,9 +1,10 @@
 import { seats } from "../app/edges.ts";
 import { judge } from "../judge.ts";
+import { numbered } from "../load.ts";
 import type { Proof } from "../proof.ts";
-import { startSystem } from "../system.ts";
+import { startInstalled } from "../system.ts";
 import type { EventRow, JobRow } from "../tables.ts";
-import { letPass, until } from "../until.ts";
+import { letPass } from "../until.ts";
 
 const jobs = 600;
 const atOnce = 3;
@@ -16,27 +17,16 @@ export const heldOrder: Proof = {
   about: "a cap of 2 and 1.7 times its work: no newer job goes before one that is held, and each waits once",
   guards: ["first-held"],
   async run(context, list) {
-    const system = await startSystem(context, {
-      app: "edges",
-    });
-    await system.install();
-    const wakes = system.wakes({ everyMs: 0 });
-    const fleet = system.fleet({ lanes: ["seated"], apart: true });
+    const system = await startInstalled(context, { app: "edges" });
+    const work = system.work({ lanes: ["seated"], apart: true });
     const count = Math.round(jobs * context.size);
     for (let n = 0; n < count; n += atOnce) {
-      await system.enqueue(
-        "seated",
-        Array.from({ length: atOnce }, (_, k) => ({ payload: { n: n + k } })),
-      );
+      await system.enqueue("seated", numbered(atOnce, n));
       // The rate at which they arrive.
       await letPass(everyMs);
     }
-    await until("all jobs to end", 180_000, async () => {
-      const { rows } = await system.pool.query("select from belfry.job where state < 'SUCCESS' limit 1");
-      return rows.length === 0;
-    });
-    await wakes.stop();
-    await fleet.stop();
+    await system.untilEnded(180_000);
+    await work.stop();
     const tables = await judge(list, system, {
       caps: [{ key: "cap:seated", size: seats, kinds: ["seated"] }],
     });

@@ -5,8 +5,8 @@ import { promisify } from "node:util";
 import { startApi } from "../../../src/local/api-process.ts";
 import { hostileTexts, largest, refused } from "../hostile-texts.ts";
 import type { Checklist, Proof } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
-import { elapsedMs, until } from "../until.ts";
+import { startInstalled, type System } from "../system.ts";
+import { elapsedMs } from "../until.ts";
 
 const bin = fileURLToPath(new URL("../../../bin/belfry.mjs", import.meta.url));
 const execute = promisify(execFile);
@@ -28,20 +28,15 @@ export const hostileInput: Proof = {
   about: "bodies beyond every limit, and text that steers databases, pages, logs, terminals and spreadsheets",
   guards: ["storable", "scan", "terminal"],
   async run(context, list) {
-    const system = await startSystem(context, {
-      app: "hostile",
-    });
-    await system.install();
+    const system = await startInstalled(context, { app: "hostile" });
     const api = await startApi({ children: system.processes, env: system.env, ports: [0] });
     const pid = system.processes.running().find(({ name }) => name === "api")?.pid ?? 0;
     const call = callerOf(api.url);
     await refuses(list, call);
     const ids = await stores(list, system, call);
-    const wakes = system.wakes({ everyMs: 0 });
-    const fleet = system.fleet();
-    await until("all jobs to end", 120_000, async () => (await system.openJobs()) === 0);
-    await wakes.stop();
-    await fleet.stop();
+    const work = system.work();
+    await system.untilEnded(120_000);
+    await work.stop();
     await showsInert(list, system, { url: api.url, call, ids });
     await bears(list, call, pid);
     await api.stop();
@@ -75,11 +70,11 @@ async function refuses(list: Checklist, call: Call): Promise<void> {
     );
   }
   const { status } = await call("/jobs", largest);
-  list.expect("a payload at the limit is taken", status === 201, status);
+  list.expectIs("a payload at the limit is taken", status, 201);
 }
 
 /** @returns the ids of the jobs, in the order of the texts. */
-async function stores(list: Checklist, { pool }: System, call: Call): Promise<readonly string[]> {
+async function stores(list: Checklist, { row }: System, call: Call): Promise<readonly string[]> {
   const ids: string[] = [];
   const wrong: string[] = [];
   for (const text of hostileTexts) {
@@ -87,12 +82,9 @@ async function stores(list: Checklist, { pool }: System, call: Call): Promise<re
     ids.push(made.body.id);
     const found = await call(`/jobs?${new URLSearchParams({ key: text, "payload.text": text }).toString()}`);
     const jobs = (found.body["jobs"] ?? []) as readonly { id: string; key: string; payload: { text: string } }[];
-    const { rows } = await pool.query<{ key: string; text: string }>(
-      "select key, payload ->> 'text' as text from belfry.job where id = $1",
-      [made.body.id],
-    );
+    const stored = await row("select key, payload ->> 'text' as text from belfry.job where id = $1", [made.body.id]);
     const isSame = made.status === 201 && jobs.length === 1 && jobs[0]?.key === text && jobs[0].payload.text === text;
-    if (!isSame || rows[0]?.key !== text || rows[0].text !== text) wrong.push(JSON.stringify(text));
+    if (!isSame || stored["key"] !== text || stored["text"] !== text) wrong.push(JSON.stringify(text));
     for (const path of [`/jobs/${encodeURIComponent(text)}`, `/lanes/${encodeURIComponent(text)}/pause`]) {
       const { status } = await call(path, path.startsWith("/lanes") ? "{}" : undefined);
       if (status < 400 || status >= 500) wrong.push(`${path}: ${status}`);
@@ -100,10 +92,10 @@ async function stores(list: Checklist, { pool }: System, call: Call): Promise<re
   }
   list.expectNone("every text is stored and found as it was sent", wrong);
   const proto = await call("/jobs", '{"kind":"echo","payload":{"__proto__":{"polluted":true},"text":"p"}}');
-  const kept = await pool.query("select payload::text like '%__proto__%' as is from belfry.job where id = $1", [
+  const { is } = await row("select payload::text like '%__proto__%' as is from belfry.job where id = $1", [
     proto.body.id,
   ]);
-  list.expect("a member called __proto__ is data", proto.status === 201 && kept.rows[0]?.is === true, proto.status);
+  list.expect("a member called __proto__ is data", proto.status === 201 && is === true, proto.status);
   return ids;
 }
 
@@ -132,12 +124,12 @@ async function showsInert(
     (await execute(process.execPath, [bin, ...asked, ...args], { env: system.env })).stdout;
   const shown = await belfry();
   list.expect("a terminal gets no control character", !/[^\P{Cc}\n\t]|[\u202a-\u202e]/u.test(shown));
-  list.expect("and a line a job", shown.trim().split("\n").length === ids.length + 3, shown.trim().split("\n").length);
+  list.expectIs("and a line a job", shown.trim().split("\n").length, ids.length + 3);
   const { jobs } = JSON.parse(await belfry("--json")) as { jobs: readonly { key: string | null }[] };
   const missing = hostileTexts.filter((text) => !jobs.some(({ key }) => key === text));
   list.expectNone("JSON has every text as it is", missing);
   const cells = cellsOf(await belfry("--csv"));
-  list.expect("CSV has a row a job", cells.length === ids.length + 3, cells.length);
+  list.expectIs("CSV has a row a job", cells.length, ids.length + 3);
   list.expectNone(
     "no cell of the CSV is a formula",
     cells.flat().filter((text) => /^[=+\-@\t\r]/.test(text)),
@@ -193,8 +185,8 @@ async function bears(list: Checklist, call: Call, pid: number): Promise<void> {
     "a flood of it is refused and nothing else",
     [...statuses].filter((status) => status < 400 || status >= 500).map(String),
   );
-  list.expect(`others are answered within ${healthMsMax} ms`, slowest <= healthMsMax, Math.round(slowest));
-  list.expect(`memory grows by ${rssMbMax} MB at most`, grown <= rssMbMax, Math.round(grown));
+  list.expectAtMost(`others are answered within ${healthMsMax} ms`, slowest, healthMsMax);
+  list.expectAtMost(`memory grows by ${rssMbMax} MB at most`, grown, rssMbMax);
   list.figure(`slowest list beside the flood ${Math.round(slowest)} ms, memory +${Math.round(grown)} MB`);
 }
 

@@ -1,12 +1,12 @@
 import { DeleteItemCommand, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { schedulerLock } from "../../../src/schedule/pass.ts";
-import { type AuditRow, auditSql, fencedWrites, readAudit, createSessions, type Sessions } from "../audit.ts";
+import { type AuditRow, beginAudited, fencedWrites, readAudit, type Sessions } from "../audit.ts";
 import { judge } from "../judge.ts";
 import { assessEverySecond, unfinished } from "../occurrences.ts";
 import { type Checklist, type Proof, seeded } from "../proof.ts";
 import { illnesses, pass, type ProxiedCall, type Verdict } from "../proxy.ts";
 import type { SchedulerProcess } from "../scheduler-process.ts";
-import { startSystem, type System } from "../system.ts";
+import type { System } from "../system.ts";
 import { letPass, until } from "../until.ts";
 
 const lockLeaseMs = 2_000;
@@ -26,20 +26,8 @@ export const lockDown: Proof = {
   about: "lock store 5xx, throttled, hanging, lying, wiped, restored: no interleaved fenced writes, work goes on",
   guards: ["fence"],
   async run(context, list) {
-    const system = await startSystem(context, {
-      app: "scheduled",
-      sql: auditSql,
-      proxied: ["dynamodb"],
-      lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 2 }),
-      env: {
-        BELFRY_DISPATCH_WINDOW_MS: "1000",
-        BELFRY_LOCK_LEASE_MS: String(lockLeaseMs),
-      },
-    });
-    const sessions = createSessions(system.databaseUrl);
-    const installedAt = Date.now();
-    await system.install();
-    const fleet = system.fleet();
+    const lease = { BELFRY_LOCK_LEASE_MS: String(lockLeaseMs) };
+    const { system, sessions, fleet, installedAt } = await beginAudited(context, lease);
     const tasks = startStreams(system, sessions);
     const phases: Phase[] = [];
     for (const fault of faults(system, seeded(context.seed))) {
@@ -55,7 +43,7 @@ export const lockDown: Proof = {
     // The same calm after the last fault.
     await letPass(calmMs);
     await tasks.stop();
-    await until("everything dispatched to run", 60_000, async () => (await unfinished(system)) === 0);
+    await system.untilNone("everything dispatched to run", 60_000, unfinished);
     await fleet.stop();
     const audit = await readAudit(system.pool);
     const tables = await judge(list, system, { fenced: fencedWrites(audit) });
@@ -123,9 +111,8 @@ async function damage(system: System, how: "wipe" | "restore"): Promise<void> {
   }
 }
 
-async function tokenInForce(system: System): Promise<number> {
-  const { rows } = await system.pool.query("select token from belfry.lock_fence where name = $1", [schedulerLock]);
-  return Number(rows[0]?.token ?? 1);
+async function tokenInForce({ row }: System): Promise<number> {
+  return Number((await row("select token from belfry.lock_fence where name = $1", [schedulerLock]))["token"]);
 }
 
 interface Streams {
@@ -156,12 +143,8 @@ async function skipInstead(list: Checklist, system: System, sessions: Sessions):
   const task = system.scheduler({ BELFRY_ON_LOCK_OUTAGE: "skip", BELFRY_PASS_MS: "9000", ...sessions.of("skipping") });
   const end = await task.ended;
   system.proxies.dynamodb?.judge(() => pass);
-  list.expect(
-    "onLockOutage skip: the task says so",
-    task.report()?.outcome === "lock-outage",
-    task.report()?.outcome ?? "nothing",
-  );
-  list.expect("onLockOutage skip: exit code 3", end.code === 3, `${end.code}`);
+  list.expectIs("onLockOutage skip: the task says so", task.report()?.outcome, "lock-outage");
+  list.expectIs("onLockOutage skip: exit code 3", end.code, 3);
 }
 
 function assess(
@@ -176,15 +159,9 @@ function assess(
     list.expect(`${name}: fenced work goes on`, writes.length > 0, writes.length);
   }
   const skipped = audit.filter((row) => row.process === skipping);
-  list.expectNone(
-    "onLockOutage skip: nothing is written",
-    skipped.map((row) => row.what),
-  );
+  list.expectNone("onLockOutage skip: nothing is written", skipped, (row) => row.what);
   const failed = tasks.filter((task) => task.exitCode() !== 0 && task.exitCode() !== null);
-  list.expectNone(
-    "every task ends with 0",
-    failed.map((task) => `${task.exitCode()}: ${task.plainLines().at(-1)}`),
-  );
+  list.expectNone("every task ends with 0", failed, (task) => `${task.exitCode()}: ${task.plainLines().at(-1)}`);
   const outcomes = Map.groupBy(tasks, (task) => task.report()?.outcome ?? "none");
   list.expect("some task lost its fence", (outcomes.get("fence-lost")?.length ?? 0) > 0);
   const installs = audit.filter((row) => row.what === "install");

@@ -1,7 +1,7 @@
 import { assessSuccess, judge } from "../judge.ts";
 import type { Proof } from "../proof.ts";
 import { pass, type Proxy } from "../proxy.ts";
-import { startSystem } from "../system.ts";
+import { startInstalled } from "../system.ts";
 import { elapsedMs, until } from "../until.ts";
 
 const subscribers = 10_000;
@@ -16,30 +16,27 @@ export const messageStorm: Proof = {
   guards: ["kept"],
   async run(context, list) {
     const count = Math.round(subscribers * context.size);
-    const system = await startSystem(context, {
+    const system = await startInstalled(context, {
       app: "storm",
       sql: `create schema proof; create table proof.subscriber as select n::int as id from generate_series(1, ${count}) n;
         create unique index on proof.subscriber (id);`,
       proxied: ["sqs"],
       lane: () => ({ visibilityTimeoutSeconds: 3_600, functionTimeoutSeconds: 600 }),
     });
-    await system.install();
     const sent = countSends(system.proxies.sqs);
     const startedMs = elapsedMs();
-    const fleet = system.fleet();
-    const wakes = system.wakes({ everyMs: 0 });
+    const work = system.work();
     await system.enqueue("tell", [{ payload: undefined, key: "once" }]);
     await until("all jobs to end", endMs, async () => {
       return (await system.count("belfry.run where sealed")) === 1 && (await system.openJobs()) === 0;
     });
     const seconds = (elapsedMs() - startedMs) / 1_000;
-    await wakes.stop();
-    await fleet.stop();
+    await work.stop();
     const { jobs } = await judge(list, system);
-    list.expect("every target has its job", jobs.length === count + 1, jobs.length);
+    list.expectIs("every target has its job", jobs.length, count + 1);
     assessSuccess(list, jobs, true);
     list.expect("every message was sent", sent() >= jobs.length, sent());
-    list.expect(`at most ${sentShareMax} messages a job`, sent() <= sentShareMax * jobs.length, sent());
+    list.expectAtMost(`at most ${sentShareMax} messages a job`, sent(), sentShareMax * jobs.length);
     list.figure(
       `${jobs.length} jobs, ${sent()} messages (${(sent() / jobs.length).toFixed(3)} a job) in ${seconds.toFixed(0)} s`,
     );

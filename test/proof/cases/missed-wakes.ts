@@ -1,18 +1,17 @@
 import { judge } from "../judge.ts";
 import {
   assessPace,
+  beginMinutely,
   caughtUpJobs,
   expectedMinutes,
   minuteMs,
   type MovedClock,
-  movedClock,
-  movedClockSql,
   openCaughtUp,
   undecided,
 } from "../moved-clock.ts";
 import { unfinished } from "../occurrences.ts";
-import type { Checklist, Proof, ProofContext } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
+import type { Checklist, Proof } from "../proof.ts";
+import type { System } from "../system.ts";
 import { until } from "../until.ts";
 
 const hourMs = 60 * minuteMs;
@@ -25,10 +24,7 @@ export const missedWakes: Proof = {
   about: "no wake for 6 h, wakes in pairs, a wake 2 h late, 220 minutely schedules: by policy, paced, all recorded",
   guards: ["pace"],
   async run(context, list) {
-    const system = await begin(context);
-    const clock = movedClock(system.pool);
-    await clock.align();
-    await system.install();
+    const { system, clock } = await beginMinutely(context, { BELFRY_PASS_MS: "5000" });
     const fleet = system.fleet();
     await onTime(list, system, clock);
     await outage(list, system, clock, { hours: 6, wakes: 1 });
@@ -49,32 +45,19 @@ export const missedWakes: Proof = {
   },
 };
 
-function begin(context: ProofContext): Promise<System> {
-  return startSystem(context, {
-    app: "minutely",
-    sql: movedClockSql,
-    lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
-    env: {
-      BELFRY_DISPATCH_WINDOW_MS: "1000",
-      BELFRY_LOCK_LEASE_MS: "2000",
-      BELFRY_PASS_MS: "5000",
-    },
-  });
-}
-
 /** A minute later than planned is late, not missed: everybody fires once. */
 async function onTime(list: Checklist, system: System, clock: MovedClock): Promise<void> {
   await clock.align();
   const now = await clock.now();
   const task = system.scheduler({ BELFRY_PASS_MS: "500" });
   const end = await task.ended;
-  list.expect("a wake ends with 0", end.code === 0, `${end.code}`);
-  await until("the fires of this minute to run", 60_000, async () => (await unfinished(system)) === 0);
+  list.expectIs("a wake ends with 0", end.code, 0);
+  await system.untilNone("the fires of this minute to run", 60_000, unfinished);
   const fired = await system.count(
     "belfry.occurrence where nominal_at > belfry.at($1) - interval '1 minute' and nominal_at <= belfry.at($1) and outcome = 'FIRED'",
     [now],
   );
-  list.expect("a wake that is in time fires each schedule once", fired === 220, fired);
+  list.expectIs("a wake that is in time fires each schedule once", fired, 220);
 }
 
 async function outage(
@@ -93,7 +76,7 @@ async function outage(
   await clock.set(1);
   await until("the caught-up jobs to run", 100_000, async () => (await openCaughtUp(system)) === 0);
   await Promise.all(tasks.map((each) => each.stop()));
-  await until("what was dispatched to run", 30_000, async () => (await unfinished(system)) === 0);
+  await system.untilNone("what was dispatched to run", 30_000, unfinished);
   const missed = Math.floor(back / minuteMs) - Math.floor(after / minuteMs);
   for (const [group, wanted] of Object.entries(jobsOf)) {
     const counts = await caughtUpJobs(system, group, { after, until: back });
@@ -101,7 +84,8 @@ async function outage(
     const jobs = [...counts.values()].reduce((sum, n) => sum + n, 0);
     list.expectNone(
       `${hours} h: each of ${group} has ${wanted(missed)} caught-up jobs`,
-      odd.map(([id, n]) => `${id} has ${n}`),
+      odd,
+      ([id, n]) => `${id} has ${n}`,
     );
     list.figure(`${hours} h ${group}: ${jobs} jobs`);
   }

@@ -85,7 +85,7 @@ async function assess(
     list.expectNone(`${definition.id}: no other time has one`, [...at].filter((time) => !times.has(time)).map(iso));
     const started = own.filter(({ outcome }) => outcome === "FIRED" || outcome === "CAUGHT_UP");
     const twice = started.length - new Set(started.map((row) => row.at)).size;
-    list.expect(`${definition.id}: no time fires twice`, twice === 0, twice);
+    list.expectIs(`${definition.id}: no time fires twice`, twice, 0);
     list.expectNone(
       `${definition.id}: outside outages each time fired, and its job ended well`,
       own
@@ -111,7 +111,8 @@ function assessOutage(list: Checklist, id: string, own: readonly Row[], [start, 
   );
   list.expectNone(
     `${id}: of the times missed until ${iso(end)} the newest was caught up`,
-    wrong.map((row) => `${iso(row.at)} ${row.outcome} ${row.state ?? ""}`),
+    wrong,
+    (row) => `${iso(row.at)} ${row.outcome} ${row.state ?? ""}`,
   );
 }
 

@@ -2,9 +2,9 @@ import { steadySql } from "../app/steady.ts";
 import { assessSuccess } from "../judge.ts";
 import { startLoad } from "../load.ts";
 import { type Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
+import { startInstalled, type System } from "../system.ts";
 import { readTables, type Tables } from "../tables.ts";
-import { elapsedMs, letPass, until } from "../until.ts";
+import { elapsedMs, holds, letPass, until } from "../until.ts";
 import { startWire, type Wire } from "../wire.ts";
 
 const roundTripMs = 500;
@@ -20,44 +20,31 @@ export const net: Proof = {
   about: "500 ms +- 250 to Postgres, then a black hole of 30 s: no false stale, pools back in 5 s, no unhandled error",
   guards: ["heartbeat", "timeouts"],
   async run(context, list) {
-    const { hostname, port } = new URL(context.postgresUrl);
-    const wire = await startWire({ host: hostname, port: Number(port) }, seeded(context.seed));
-    try {
-      const system = await startSystem(context, {
-        app: "steady",
-        postgresPort: wire.port,
-        sql: steadySql,
-        lane: () => ({ visibilityTimeoutSeconds: 4 }),
-      });
-      await system.install();
-      const wakes = system.wakes({ everyMs: 1_000 });
-      const fleet = system.fleet({ deadLetters: true });
-      await slow(list, system, wire, context);
-      await hole(list, system, wire, context);
-      list.expect("all jobs end after the black hole", await drained(system));
-      // A scheduler that finds no database says so with 1; a worker ends with 0 when it was asked to.
-      const ended = system.processes.ends.filter(
-        ({ name, code }) => code !== 0 && !(name === "scheduler" && code === 1),
-      );
-      await wakes.stop();
-      await fleet.stop();
-      list.expectNone(
-        "no process ends",
-        ended.map(({ name, pid, code, signal }) => `${name} ${pid} ${signal ?? code}`),
-      );
-      list.expectNone("no unhandled error", unhandled(system));
-      assessSuccess(list, (await readTables(system.pool)).jobs);
-      await system.stop();
-    } finally {
-      await wire.stop();
-    }
+    const wire = await startWire(context.postgresUrl, seeded(context.seed));
+    const system = await startInstalled(context, {
+      app: "steady",
+      postgresPort: wire.port,
+      sql: steadySql,
+      lane: () => ({ visibilityTimeoutSeconds: 4 }),
+      endBeside: () => wire.stop(),
+    });
+    const work = system.work({ everyMs: 1_000, deadLetters: true });
+    await slow(list, system, wire, context);
+    await hole(list, system, wire, context);
+    list.expect("all jobs end after the black hole", await drained(system));
+    // A scheduler that finds no database says so with 1; a worker ends with 0 when it was asked to.
+    const ended = system.processes.oddEnds(({ name, code }) => name === "scheduler" && code === 1);
+    await work.stop();
+    list.expectNone("no process ends", ended);
+    list.expectNone("no unhandled error", unhandled(system));
+    assessSuccess(list, (await readTables(system.pool)).jobs);
   },
 };
 
 /** Jobs that last longer than their lease are kept by heartbeats that take half a second. */
 async function slow(list: Checklist, system: System, wire: Wire, { size }: ProofContext): Promise<void> {
   await system.enqueue("calls", [{ payload: { n: 0 }, key: "calls-0" }]);
-  await until("the first job to be done", 60_000, async () => (await system.openJobs()) === 0);
+  await system.untilEnded(60_000);
   wire.delay(roundTripMs / 2, jitterMs / 2);
   const load = startLoad(system, ["calls", "books"]);
   const long = Array.from({ length: longJobs }, (_, n) => ({ payload: { n: n + 1 }, key: `lasts-${n + 1}` }));
@@ -84,17 +71,12 @@ async function hole(list: Checklist, system: System, wire: Wire, { size }: Proof
   await letPass(holeMs * Math.max(size, 0.9));
   wire.blackHole(false);
   const endedMs = elapsedMs();
-  const ended = await now(system);
-  await until("the pool to be back", 60_000, () =>
-    system.runtime.ports.store.now().then(
-      () => true,
-      () => false,
-    ),
-  );
+  const ended = (await system.row<{ now: string }>("select now()::text as now")).now;
+  await until("the pool to be back", 60_000, () => holds(system.runtime.ports.store.now()));
   const poolMs = elapsedMs() - endedMs;
   for (const kind of ["calls", "books"]) {
     const isDone = until(`a job of ${kind} to be done`, 60_000, async () => (await doneSince(system, kind, ended)) > 0);
-    list.expect(`${kind} are done again`, await isDone.catch(() => false));
+    list.expect(`${kind} are done again`, await holds(isDone));
   }
   const workMs = elapsedMs() - endedMs;
   await letPass(3_000);
@@ -113,13 +95,7 @@ async function hole(list: Checklist, system: System, wire: Wire, { size }: Proof
 }
 
 /** Some 300 jobs wait at the end of the slow stretch, half of them with a transaction of their own: four round trips each. */
-const drained = (system: System): Promise<boolean> =>
-  until("all jobs to end", 300_000, async () => (await system.openJobs()) === 0).catch(() => false);
-
-async function now({ pool }: System): Promise<string> {
-  const { rows } = await pool.query<{ now: string }>("select now()::text as now");
-  return rows[0]?.now ?? "";
-}
+const drained = (system: System): Promise<boolean> => holds(system.untilEnded(300_000));
 
 const doneSince = (system: System, kind: string, since: string): Promise<number> =>
   system.count("belfry.job where kind = $1 and finished_at > $2::timestamptz", [kind, since]);

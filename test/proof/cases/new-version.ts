@@ -9,11 +9,9 @@ export const newVersion: Proof = {
   guards: ["snapshot"],
   async run(context, list) {
     const example = await startExample(context, { name: "dag-batch", label: "new version", scale: 1 });
-    const wakes = example.system.wakes({ everyMs: 0 });
-    const fleet = example.system.fleet();
+    const work = example.system.work();
     for (const { name, pass, detail } of await writeNewVersion(example, "mine")) list.expect(name, pass, detail);
-    await wakes.stop();
-    await fleet.stop();
+    await work.stop();
     await example.stop();
   },
 };

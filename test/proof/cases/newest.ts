@@ -29,10 +29,8 @@ export const newestProof: Proof = {
     }).finally(() => delete process.env[newestVariable]);
     const { system } = hunted;
     const count = Math.max(6, Math.round(runsOfAll * context.size));
-    await system.enqueue(
-      "day",
-      Array.from({ length: count }, (_, n) => ({ key: String(n), payload: { n } })),
-    );
+    const items = Array.from({ length: count }, (_, n) => ({ key: String(n), payload: { n } }));
+    await system.enqueue("day", items);
     const renewed = await renewAll(system, count, hunted.random);
     await hunted.judged(list);
     await assess(list, system, { count, refused: renewed.refused });
@@ -63,14 +61,11 @@ const closed = "edges of close: was bill, is bill, check";
 
 /** Each run that has failed, and now and then one that has not. */
 async function renewAll(system: System, count: number, random: () => number): Promise<Renewed> {
-  const {
-    pool,
-    runtime: { ports, registry },
-  } = system;
+  const { ports, registry } = system.runtime;
   const renewed = { open: 0, failed: 0 };
   const refused = new Set<RunId>();
   await until("all runs to end well", endMs, async () => {
-    const { rows } = await pool.query<Seen>("select id, kind, key, input, state, version from belfry.run order by id");
+    const rows = await system.rows<Seen>("select id, kind, key, input, state, version from belfry.run order by id");
     await cancelUnknown(system);
     for (const run of rows) {
       if (
@@ -91,14 +86,14 @@ async function renewAll(system: System, count: number, random: () => number): Pr
 }
 
 /** A new worker can end what comes before a task that only the old release had, so that task waits for a worker that does not come. */
-async function cancelUnknown({ pool, runtime: { ports, registry } }: System): Promise<void> {
-  const { rows } = await pool.query<{ id: JobId }>(
+async function cancelUnknown({ rows, runtime: { ports, registry } }: System): Promise<void> {
+  const unknown = await rows<{ id: JobId }>(
     "select id from belfry.job where task = 'report' and error_code = 'UNKNOWN_KIND' and finished_at is null",
   );
   await cancelJobs(
     ports,
     registry,
-    rows.map(({ id }) => id),
+    unknown.map(({ id }) => id),
   );
 }
 
@@ -112,19 +107,16 @@ interface Task {
 
 async function assess(
   list: Checklist,
-  { pool, ledger }: System,
+  { rows, count: countOf, ledger }: System,
   { count, refused }: { readonly count: number; readonly refused: number },
 ): Promise<void> {
-  const { rows: runs } = await pool.query<{ n: number }>(
-    "select count(*)::int as n from belfry.run where state = 'DONE' and version = 2",
-  );
-  const newer = runs[0]?.n ?? 0;
+  const newer = await countOf("belfry.run where state = 'DONE' and version = 2");
   list.expect(
     "most runs are DONE by the next version, all but those that closed by the first",
     newer === count - refused && newer > refused,
     newer,
   );
-  const { rows: tasks } = await pool.query<Task>(`
+  const tasks = await rows<Task>(`
     select j.run_id as run, j.task, min(j.state::text) as state, count(distinct j.id)::int as jobs,
       count(m.job_id)::int as wins
     from belfry.job j join belfry.run r on r.id = j.run_id and r.version = 2
@@ -132,7 +124,7 @@ async function assess(
   const shown = (wrong: readonly Task[]): readonly string[] => wrong.map((task) => JSON.stringify(task));
   const names = new Set(["list", "check", "bill", "close"]);
   const ofNewer = tasks.filter(({ task }) => names.has(task));
-  list.expect("each run has each task of the next version", ofNewer.length === newer * names.size, ofNewer.length);
+  list.expectIs("each run has each task of the next version", ofNewer.length, newer * names.size);
   list.expectNone(
     "each task is one job, and succeeded once",
     shown(ofNewer.filter(({ jobs, wins }) => jobs !== 1 || wins !== 1)),
@@ -141,13 +133,10 @@ async function assess(
     "what the next version does not have is skipped",
     shown(tasks.filter((task) => !names.has(task.task) && task.state !== "SKIPPED")),
   );
-  const { rows: unknown } = await pool.query<{ job: string }>(
+  const unknown = await rows<{ job: string }>(
     "select job_id as job from belfry.history where to_state = 'FAILED' and error_code = 'UNKNOWN_KIND'",
   );
-  list.expectNone(
-    "old workers leave new tasks to new ones",
-    unknown.map(({ job }) => job),
-  );
+  list.expectNone("old workers leave new tasks to new ones", unknown, ({ job }) => job);
   list.expectNone(
     "no report is made",
     ledger.read().flatMap(({ note }) => (note === "report" ? [note] : [])),

@@ -3,7 +3,7 @@ import type { ObjectiveStand } from "../../../src/insight/objectives.ts";
 import { killNowAndThen } from "../killer.ts";
 import { movedClock, movedClockSql } from "../moved-clock.ts";
 import { type Checklist, type Proof, seeded } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
+import { startInstalled, type System } from "../system.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
 
 const schedules = { "on-time": 2_000, ends: 3_000 } as const;
@@ -19,13 +19,12 @@ export const objectiveProof: Proof = {
     "two objectives, random kill -9, 20 s without a scheduler: it burns within the window, not before, and counts exactly",
   guards: ["unstarted"],
   async run(context, list) {
-    const system = await startSystem(context, {
+    const system = await startInstalled(context, {
       app: "promised",
       sql: movedClockSql,
       // Without it what is sent ahead would run for minutes without a scheduler.
       env: { BELFRY_DISPATCH_WINDOW_MS: "1000" },
     });
-    await system.install();
     const reader = startReader(system);
     const fleet = system.fleet();
     let wakes = system.wakes({ everyMs: 200 });
@@ -48,11 +47,7 @@ export const objectiveProof: Proof = {
     wakes = system.wakes({ everyMs: 200 });
     await until("the alarms to end", 60_000, () => reader.stands().length > 0 && reader.burning().length === 0);
     await movedClock(system.pool).set(0);
-    await until(
-      "the handlers to end",
-      60_000,
-      async () => (await system.count("belfry.job where state = 'RUNNING'")) === 0,
-    );
+    await system.untilNone("the handlers to end", 60_000, "belfry.job where state = 'RUNNING'");
     await wakes.stop();
     await fleet.stop();
     await assess(list, system, reader);
@@ -98,11 +93,11 @@ async function ringsIn(reader: Reader): Promise<ReadonlyMap<string, number>> {
 }
 
 /** The clock stands: each time is decided, and the count by hand is that of the ledger's rows and their jobs. */
-async function assess(list: Checklist, { pool }: System, reader: Reader): Promise<void> {
+async function assess(list: Checklist, system: System, reader: Reader): Promise<void> {
   const before = reader.stands();
   await until("the reader to look again", 10_000, () => reader.stands() !== before);
   const objectives = reader.stands();
-  const { rows } = await pool.query<{ id: string; times: number; missed: number }>(`
+  const rows = await system.rows<{ id: string; times: number; missed: number }>(`
     with each as (
       select o.schedule_id as id, case o.schedule_id
           when 'on-time' then o.outcome in ('FIRED', 'CAUGHT_UP') and o.decided_at - o.nominal_at <= interval '2.0005 s'

@@ -1,7 +1,7 @@
 import { judge } from "../judge.ts";
 import { killOne } from "../killer.ts";
 import { type Proof, seeded } from "../proof.ts";
-import { startSystem } from "../system.ts";
+import { startInstalled } from "../system.ts";
 import { until } from "../until.ts";
 import { together } from "./overlap-catch-up.ts";
 
@@ -15,41 +15,32 @@ export const overlapCancel: Proof = {
   guards: ["handler-gone"],
   async run(context, list) {
     const random = seeded(context.seed);
-    const system = await startSystem(context, {
+    const system = await startInstalled(context, {
       app: "overlap-cancel",
       lane: () => ({ visibilityTimeoutSeconds: 4 }),
       env: { BELFRY_DISPATCH_WINDOW_MS: "1000" },
     });
-    await system.install();
     const crashes = ["replace.looked:2", "replace.canceled:2"];
-    const fleet = system.fleet({
+    const { fleet, stop } = system.work({
       deadLetters: true,
       envOf: (ordinal): Record<string, string> => {
         const point = ordinal % 3 === 0 ? crashes[(ordinal / 3) % 2] : undefined;
         return point === undefined ? {} : { BELFRY_CRASH_POINT: point };
       },
     });
-    const wakes = system.wakes({ everyMs: 0 });
     const kills = Math.max(2, Math.round(killsMax * context.size));
-    const replacedOf = async (): Promise<number> => {
-      const { rows } = await system.pool.query<{ n: number }>(
-        "select count(*)::int as n from belfry.history where reason = 'replaced' and to_state = 'CANCELED' and caller like 'schedule newest%'",
+    const replacedOf = (): Promise<number> =>
+      system.count(
+        "belfry.history where reason = 'replaced' and to_state = 'CANCELED' and caller like 'schedule newest%'",
       );
-      return rows[0]?.n ?? 0;
-    };
     for (let killed = 0; killed < kills; killed += 1) {
       const before = await replacedOf();
       await until("a later time to replace another", 60_000, async () => (await replacedOf()) > before);
       await killOne(system, fleet.pids("default"), random);
     }
-    await until("the line to be short", 100_000, async () => {
-      const { rows } = await system.pool.query<{ open: number }>(
-        "select count(*)::int as open from belfry.job where kind = 'count' and state < 'SUCCESS' and due_at < belfry.now() - interval '8 s'",
-      );
-      return rows[0]?.open === 0;
-    });
-    await wakes.stop();
-    await fleet.stop();
+    const line = "belfry.job where kind = 'count' and state < 'SUCCESS' and due_at < belfry.now() - interval '8 s'";
+    await system.untilNone("the line to be short", 100_000, line);
+    await stop();
     const replaced = await replacedOf();
     const tables = await judge(list, system, { endedBefore: 0, keepsAll: ["lined"], keepsLatest: ["newest"] });
     const scheduleOf = new Map(tables.jobs.map((job) => [job.id, job.scheduleId ?? ""]));

@@ -1,8 +1,8 @@
 import { judge } from "../judge.ts";
 import type { LedgerRecord } from "../ledger.ts";
-import { minuteMs, movedClock, movedClockSql } from "../moved-clock.ts";
+import { minuteMs, movedClock, movedClockSql, openCaughtUp } from "../moved-clock.ts";
 import type { Proof } from "../proof.ts";
-import { startSystem } from "../system.ts";
+import { startInstalled, type System } from "../system.ts";
 import { until } from "../until.ts";
 
 const outages = 4;
@@ -14,39 +14,23 @@ export const overlapCatchUp: Proof = {
   about: "no wake for 10 minutes while a job runs, four times: caught-up jobs never run beside another one",
   guards: ["both-slots"],
   async run(context, list) {
-    const system = await startSystem(context, {
+    const system = await startInstalled(context, {
       app: "overlap",
       sql: movedClockSql,
       env: { BELFRY_DISPATCH_WINDOW_MS: "1000", BELFRY_LOCK_LEASE_MS: "2000" },
     });
-    await system.install();
     const fleet = system.fleet();
     const rounds = Math.max(1, Math.round(outages * context.size));
     for (let outage = 1; outage <= rounds; outage += 1) {
       const wakes = system.wakes({ everyMs: 0 });
-      await until("caught-up jobs of every outage to end", 100_000, async () => {
-        const { rows } = await system.pool.query<{ open: number; done: number }>(
-          `select count(*) filter (where state < 'SUCCESS')::int as open, count(*) filter (where state = 'SUCCESS')::int as done
-           from belfry.job where catch_up`,
-        );
-        return rows[0]?.open === 0 && rows[0].done >= (outage - 1) * 2;
-      });
-      await until("a job to run", 60_000, async () => {
-        const { rows } = await system.pool.query("select from belfry.job where state = 'RUNNING' limit 1");
-        return rows.length > 0;
-      });
+      await untilCaughtUp(system, outage - 1);
+      await until("a job to run", 60_000, async () => (await system.count("belfry.job where state = 'RUNNING'")) > 0);
       await wakes.stop();
       await movedClock(system.pool).advance(awayMs);
       context.log(`outage ${outage} of ${rounds}: over`);
     }
     const last = system.wakes({ everyMs: 0 });
-    await until("the last caught-up jobs to end", 100_000, async () => {
-      const { rows } = await system.pool.query<{ done: number; open: number }>(
-        `select count(*) filter (where state < 'SUCCESS')::int as open, count(*) filter (where state = 'SUCCESS')::int as done
-         from belfry.job where catch_up`,
-      );
-      return rows[0]?.open === 0 && rows[0].done >= rounds * 2;
-    });
+    await untilCaughtUp(system, rounds);
     await last.stop();
     await fleet.stop();
     const tables = await judge(list, system);
@@ -58,6 +42,14 @@ export const overlapCatchUp: Proof = {
     list.figure(`${rounds} outages, ${caughtUp} times CAUGHT_UP, ${tables.occurrences.length} in all`);
   },
 };
+
+/** Each outage leaves two jobs to catch up at least. */
+async function untilCaughtUp(system: System, outages: number): Promise<void> {
+  await until(`the caught-up jobs of ${outages} outages to end`, 100_000, async () => {
+    const done = await system.count("belfry.job where catch_up and state = 'SUCCESS'");
+    return (await openCaughtUp(system)) === 0 && done >= outages * 2;
+  });
+}
 
 /** Pairs of jobs of one schedule that had both begun and not stopped; a killed process runs none. */
 export function together(ledger: readonly LedgerRecord[], scheduleOf: ReadonlyMap<string, string>): readonly string[] {

@@ -1,15 +1,13 @@
-import { join } from "node:path";
-import { type RunningPostgres, startPostgres } from "../../../src/local/services/postgres.ts";
 import { steadySql } from "../app/steady.ts";
 import { type Load, startLoad } from "../load.ts";
+import { startOwnPostgres } from "../own-postgres.ts";
 import { type Checklist, type Proof, type ProofContext, seeded } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
-import { elapsedMs, letPass, until } from "../until.ts";
+import { startInstalled, type System } from "../system.ts";
+import { elapsedMs, holds, letPass, until } from "../until.ts";
 
 const crashes = 20;
 const betweenMs = { min: 1_500, more: 3_000 };
 const reportEach = 10;
-const settings = { max_connections: "200" };
 
 /** Postgres crashes while jobs are enqueued and worked, and comes back on the same port with what it had committed. */
 export const pgCrash: Proof = {
@@ -19,58 +17,44 @@ export const pgCrash: Proof = {
   guards: ["listener"],
   isUnderLoad: true,
   async run(context, list) {
-    const folder = join(context.folder, "postgres");
-    let postgres = await startPostgres({ folder, port: 0, settings });
-    try {
-      const system = await startSystem(
-        { ...context, postgresUrl: postgres.url },
-        {
-          app: "steady",
-          sql: steadySql,
-          lane: () => ({ visibilityTimeoutSeconds: 4 }),
-        },
-      );
-      await system.install();
-      const wakes = system.wakes({ everyMs: 1_000 });
-      const fleet = system.fleet({ deadLetters: true });
-      const load = startLoad(system, ["calls", "books"], pageSizeOf(context));
-      await until("the first jobs to be done", 60_000, async () => (await newestSuccess(system)) > 0n);
-      const backMs: number[] = [];
-      for (const [number, plan] of plansOf(context)) {
-        if (number % reportEach === 0)
-          context.log(
-            `${number} crashes, ${load.acknowledged.size} jobs acknowledged, ${await system.openJobs()} open`,
-          );
-        await letPass(plan.afterMs);
-        const before = await newestSuccess(system);
-        await postgres.stop(plan.mode);
-        postgres = await startPostgres({ folder, port: postgres.port, settings });
-        const upMs = elapsedMs();
-        await until("work to go on", 60_000, async () => (await newestSuccess(system).catch(() => before)) > before);
-        backMs.push(elapsedMs() - upMs);
-      }
-      await load.stop();
-      list.expect("all jobs end", await drained(system));
-      const gone = system.processes.ends.filter(({ name, code }) => !name.startsWith("scheduler") && code !== 0);
-      await wakes.stop();
-      await fleet.stop();
-      list.expectNone(
-        "no worker exits unless it was asked to",
-        gone.map(({ name, pid, code, signal }) => `${name} ${pid} ${signal ?? code}`),
-      );
-      await assess(list, system, load);
-      list.figure(
-        `${backMs.length} crashes, ${load.acknowledged.size} acknowledged, ${load.refused} calls refused and repeated, work went on ${(Math.max(...backMs) / 1_000).toFixed(1)} s after Postgres was back at the latest`,
-      );
-      await system.stop();
-    } finally {
-      await postgres.stop("immediate");
+    const postgres = await startOwnPostgres(context);
+    const system = await startInstalled(
+      { ...context, postgresUrl: postgres.url },
+      {
+        app: "steady",
+        sql: steadySql,
+        lane: () => ({ visibilityTimeoutSeconds: 4 }),
+        endBeside: postgres.stop,
+      },
+    );
+    const work = system.work({ everyMs: 1_000, deadLetters: true });
+    const load = startLoad(system, ["calls", "books"], pageSizeOf(context));
+    await until("the first jobs to be done", 60_000, async () => (await newestSuccess(system)) > 0n);
+    const backMs: number[] = [];
+    for (const [number, plan] of plansOf(context)) {
+      if (number % reportEach === 0)
+        context.log(`${number} crashes, ${load.acknowledged.size} jobs acknowledged, ${await system.openJobs()} open`);
+      await letPass(plan.afterMs);
+      const before = await newestSuccess(system);
+      await postgres.away(async () => {}, plan.mode);
+      const upMs = elapsedMs();
+      await until("work to go on", 60_000, async () => (await newestSuccess(system).catch(() => before)) > before);
+      backMs.push(elapsedMs() - upMs);
     }
+    await load.stop();
+    list.expect("all jobs end", await holds(system.untilEnded(180_000)));
+    const gone = system.processes.oddEnds(({ name }) => name.startsWith("scheduler"));
+    await work.stop();
+    list.expectNone("no worker exits unless it was asked to", gone);
+    await assess(list, system, load);
+    list.figure(
+      `${backMs.length} crashes, ${load.acknowledged.size} acknowledged, ${load.refused} calls refused and repeated, work went on ${(Math.max(...backMs) / 1_000).toFixed(1)} s after Postgres was back at the latest`,
+    );
   },
 };
 
 interface Plan {
-  readonly mode: Exclude<Parameters<RunningPostgres["stop"]>[0], undefined>;
+  readonly mode: "kill" | "immediate";
   readonly afterMs: number;
 }
 
@@ -90,19 +74,16 @@ function* plansOf({ seed, size, minutes }: ProofContext): Generator<[number: num
 }
 
 /** By the index of events: a million jobs cannot be counted between two crashes. */
-async function newestSuccess({ pool }: System): Promise<bigint> {
-  const { rows } = await pool.query<{ event: string }>(
+async function newestSuccess({ rows }: System): Promise<bigint> {
+  const [newest] = await rows<{ event: string }>(
     "select id::text as event from belfry.event where to_state = 'SUCCESS' order by id desc limit 1",
   );
-  return BigInt(rows[0]?.event ?? 0);
+  return BigInt(newest?.event ?? 0);
 }
-
-const drained = (system: System): Promise<boolean> =>
-  until("all jobs to end", 180_000, async () => (await system.openJobs()) === 0).catch(() => false);
 
 /** What was acknowledged is done; what is done twice was done by a try that Postgres never heard of. */
 async function assess(list: Checklist, system: System, load: Load): Promise<void> {
-  const { rows: all } = await system.pool.query<EndedJob>(endedJobs);
+  const all = await system.rows<EndedJob>(endedJobs);
   const jobs = new Map(all.map((job) => [job.key, job]));
   list.expect("jobs were acknowledged", load.acknowledged.size > 0);
   list.expectNone(
@@ -121,15 +102,12 @@ async function assess(list: Checklist, system: System, load: Load): Promise<void
     calls.filter(({ id }) => !effects.has(id)).map(({ key }) => key),
   );
   const many = calls.filter(({ id, attempt }) => (effects.get(id)?.length ?? 0) > attempt);
-  list.expectNone(
-    "no try made its call twice",
-    many.map(({ key }) => key),
-  );
+  list.expectNone("no try made its call twice", many, ({ key }) => key);
   list.expectNone(
     "a call has one idempotency key",
     [...effects].filter(([, lines]) => new Set(lines.map(({ key }) => key)).size > 1).map(([id]) => id),
   );
-  const { rows: booked } = await system.pool.query<{ n: number; times: number }>(
+  const booked = await system.rows<{ n: number; times: number }>(
     "select n, count(*)::int as times from proof.booked group by n",
   );
   const books = all.filter(({ kind }) => kind === "books");

@@ -1,6 +1,7 @@
 import { ambiguousJobs, judge } from "../judge.ts";
+import { numbered } from "../load.ts";
 import type { Checklist, Proof } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
+import { startInstalled, type System } from "../system.ts";
 import { readTables, type Tables } from "../tables.ts";
 import { until } from "../until.ts";
 
@@ -25,26 +26,23 @@ export const poison: Proof = {
   about: "bad bodies, unknown kinds, process.exit, endless loops, memory, bad text: only that job FAILED",
   guards: ["alone"],
   async run(context, list) {
-    const system = await startSystem(context, {
+    const system = await startInstalled(context, {
       app: "poison",
       lane: () => ({ visibilityTimeoutSeconds: 10, functionTimeoutSeconds, concurrency: 2 }),
     });
-    await system.install();
     await enqueueAll(system);
     const unknown = await enqueueUnknown(system);
     const bad = await sendBadBodies(system);
-    const wakes = system.wakes({ everyMs: 0 });
-    const fleet = system.fleet({
+    const work = system.work({
       deadLetters: true,
       envOf: () => ({ NODE_OPTIONS: system.nodeOptions(`--max-old-space-size=${oldSpaceMb}`) }),
     });
-    await until("all jobs to end", 180_000, async () => (await system.openJobs()) === 0);
+    await system.untilEnded(180_000);
     await until("all queues to be empty", 60_000, async () => {
       const depths = await Promise.all(system.queues.map(({ url }) => system.depth(url)));
       return depths.every(({ visible, inFlight }) => visible + inFlight === 0);
     });
-    await wakes.stop();
-    await fleet.stop();
+    await work.stop();
     const before = await readTables(system.pool);
     const dead = new Set(system.processes.ends.filter(({ code }) => code !== 0).map(({ pid }) => pid));
     const tables = await judge(list, system, { ambiguous: ambiguousJobs(before, dead) });
@@ -60,13 +58,9 @@ const poisonsOf = ({ runtime: { registry } }: System): readonly string[] =>
 async function enqueueAll(system: System): Promise<void> {
   for (const [n, name] of poisonsOf(system).entries()) {
     await system.enqueue(name, [{ payload: { n } }]);
-    const mates = Array.from({ length: matesOfEach }, (_, mate) => ({ payload: { n: n * 100 + mate } }));
-    await system.enqueue(`mate-of-${name}`, mates);
+    await system.enqueue(`mate-of-${name}`, numbered(matesOfEach, n * 100));
   }
-  await system.enqueue(
-    "fine",
-    Array.from({ length: matesOfEach }, (_, n) => ({ payload: { n } })),
-  );
+  await system.enqueue("fine", numbered(matesOfEach));
 }
 
 /** A row whose kind no release defines any more, between jobs that are fine. It was made an hour ago, so no release is on its way. */
@@ -122,7 +116,7 @@ function assess(
 function assessPoison(list: Checklist, { jobs, attempts }: Tables, name: string): void {
   const job = jobs.find((each) => each.kind === name);
   const mates = jobs.filter((each) => each.kind === `mate-of-${name}`);
-  list.expect(`${name}: FAILED`, job?.state === "FAILED", `${job?.state}`);
+  list.expectIs(`${name}: FAILED`, job?.state, "FAILED");
   list.expect(
     `${name}: has a code and a message`,
     Boolean(job?.errorCode) && Boolean(job?.errorMessage),

@@ -6,8 +6,8 @@ import { baseCopy, startStandby } from "../../support/standby.ts";
 import { steadySql } from "../app/steady.ts";
 import { databaseAt, sql } from "../database.ts";
 import { type Checklist, type Proof, seeded } from "../proof.ts";
-import { startSystem } from "../system.ts";
-import { elapsedMs, letPass, until } from "../until.ts";
+import { startInstalled } from "../system.ts";
+import { elapsedMs, holds, letPass, until } from "../until.ts";
 import { startWire, type Wire } from "../wire.ts";
 
 const settings = { max_connections: "200", wal_keep_size: "512MB" };
@@ -44,16 +44,14 @@ export const promote: Proof = {
       folderOf("primary"),
       await startPostgres({ folder: folderOf("primary"), port: 0, settings }),
     );
-    const wire = await startWire({ host: "127.0.0.1", port: primary.server.port }, seeded(context.seed));
+    const wire = await startWire(primary.server.url, seeded(context.seed));
     try {
-      const system = await startSystem(
+      const system = await startInstalled(
         { ...context, postgresUrl: primary.server.url },
         { app: "steady", postgresPort: wire.port, sql: steadySql },
       );
-      await system.install();
       const name = new URL(system.databaseUrl).pathname;
-      const wakes = system.wakes({ everyMs: 1_000 });
-      const fleet = system.fleet();
+      const work = system.work({ everyMs: 1_000 });
       const api = await startApi({ children: system.processes, env: system.env, ports: [0] });
       const load = await startCalls(api.url);
       await until("the first answers", 60_000, () => load.created.size > 20);
@@ -93,9 +91,8 @@ export const promote: Proof = {
         const [row] = await sql(databaseAt(restored.server, name), open);
         return row?.["n"] === 0;
       });
-      list.expect("all jobs end", await isDrained.catch(() => false));
-      await wakes.stop();
-      await fleet.stop();
+      list.expect("all jobs end", await holds(isDrained));
+      await work.stop();
       await api.stop();
       list.figure(`${load.answers.length} answers, ${load.answers.filter(isAway).length} of them 503`);
       await system.stop();
@@ -135,13 +132,7 @@ async function change(list: Checklist, { what, wire, load, from, to, end }: Chan
   const isWritten = until("a write", healthyMsMax, () =>
     load.answers.some((answer) => answer.atMs > endedMs && answer.what === "POST /jobs" && isWell(answer)),
   );
-  list.expect(
-    `${what}: a write succeeds within 10 s of its promotion`,
-    await isWritten.then(
-      () => true,
-      () => false,
-    ),
-  );
+  list.expect(`${what}: a write succeeds within 10 s of its promotion`, await holds(isWritten));
   await letPass(Math.max(0, healthyMsMax - (elapsedMs() - endedMs)));
   const healthyAt = load.answers.length;
   // Long enough for each pooled connection to be used again.

@@ -1,4 +1,5 @@
 import { startHunted } from "../hunted.ts";
+import { numbered } from "../load.ts";
 import { sharedRate } from "../points.ts";
 import type { Proof } from "../proof.ts";
 import type { System } from "../system.ts";
@@ -30,13 +31,7 @@ export const rateProof: Proof = {
     const { system } = hunted;
     const each = Math.round(1_000 * context.size);
     const give = async (kinds: readonly string[]): Promise<void> => {
-      for (const kind of kinds) {
-        const answers = await system.enqueue(
-          kind,
-          Array.from({ length: each }, (_, n) => ({ payload: { n } })),
-        );
-        await hunted.sendSomeAgain(answers.map(({ id }) => id));
-      }
+      for (const kind of kinds) await hunted.enqueue(kind, numbered(each));
     };
     await give(["first", "second"]);
     await hunted.untilEnded();
@@ -50,8 +45,8 @@ export const rateProof: Proof = {
     await hunted.succeeded(list);
     const events = await inWindows(system, startsOf);
     const units = await inWindows(system, "select at from proof.unit");
-    list.expect(`never more than ${limit} starts in any ${perMs} ms, by the events`, events.most <= limit, events.most);
-    list.expect(`never more than ${limit} units in any ${perMs} ms`, units.most <= limit, units.most);
+    list.expectAtMost(`never more than ${limit} starts in any ${perMs} ms, by the events`, events.most, limit);
+    list.expectAtMost(`never more than ${limit} units in any ${perMs} ms`, units.most, limit);
     list.expect("each start and each call has a unit", units.count >= 6 * each, units.count);
     list.expect(`starts use at least ${sustainedMin * 100} % of it`, starts >= sustainedMin, starts.toFixed(3));
     list.expect(`calls use at least ${sustainedMin * 100} % of it`, calls >= sustainedMin, calls.toFixed(3));
@@ -63,21 +58,21 @@ export const rateProof: Proof = {
 };
 
 /** The share of the limit that is used from then on, without the first and the last window: workers take up and end their work in those. */
-async function usedSince({ pool }: System, from: Date): Promise<number> {
-  const { rows } = await pool.query<{ used: number }>(
+async function usedSince({ row }: System, from: Date): Promise<number> {
+  const { used } = await row<{ used: number | null }>(
     `select (count(*) / (extract(epoch from max(b.hi) - max(b.lo)) * 1000 * $2::int / $3::int))::float8 as used
     from proof.unit cross join (
       select min(at) + belfry.span($3::int) as lo, max(at) - belfry.span($3::int) as hi from proof.unit where at > $1
     ) b where at >= b.lo and at < b.hi`,
     [from, limit, perMs],
   );
-  return rows[0]?.used ?? 0;
+  return used ?? 0;
 }
 
 /** Jobs that find no unit are refused once, and wait from then on. */
-async function lastRefusal({ pool }: System): Promise<Date> {
-  const { rows } = await pool.query<{ at: Date }>("select max(at) as at from belfry.event where to_state = 'PENDING'");
-  return rows[0]?.at ?? new Date(0);
+async function lastRefusal({ row }: System): Promise<Date> {
+  const { at } = await row<{ at: Date | null }>("select max(at) as at from belfry.event where to_state = 'PENDING'");
+  return at ?? new Date(0);
 }
 
 const startsOf = `select e.at from belfry.event e cross join lateral unnest(e.job_ids) as u (id) join belfry.job j on j.id = u.id
@@ -92,16 +87,10 @@ const callsOf = ({ ledger }: System): string => {
 };
 
 /** How many, over how long, and the most of them in any window, wherever it begins. */
-async function inWindows({ pool }: System, times: string): Promise<{ count: number; most: number }> {
-  const { rows } = await pool.query<{ count: number; most: number }>(
-    `
+const inWindows = ({ row }: System, times: string): Promise<{ count: number; most: number }> =>
+  row(`
     select count(*)::int as count, max(n)::int as most
     from (
       select at, count(*) over (order by at range between '${perMs * 1_000 - 1} microseconds' preceding and current row) as n
       from (${times}) t
-    ) w`,
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error("there are no starts");
-  return row;
-}
+    ) w`);

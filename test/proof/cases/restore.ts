@@ -72,7 +72,7 @@ export const move: Proof = {
       await burn(url, 4_000);
       await events(url, 50);
       const seen = await look(url, begun.cursor);
-      list.expect("the reader saw all 50 events", seen.ids.length === 50, seen.ids.length);
+      list.expectIs("the reader saw all 50 events", seen.ids.length, 50);
       const to = await servers.start(join(folder, "to"));
       const target = await prepareDatabase(to.url, "");
       await replicate(url, target);
@@ -87,8 +87,8 @@ export const move: Proof = {
       list.expect("no old event comes again", after.ids.length === 0 && !after.isGap, after.ids.length);
       await events(target, 5);
       const last = await look(target, after.cursor);
-      list.expect("the next 5 events come", last.ids.length === 5, last.ids.length);
-      list.expect("the roll-up counted each event once", last.created === 55, last.created);
+      list.expectIs("the next 5 events come", last.ids.length, 5);
+      list.expectIs("the roll-up counted each event once", last.created, 55);
       list.figure(`database${name}: 50 events moved`);
     } finally {
       await servers.stop();
@@ -118,7 +118,7 @@ async function assess(
     `${what}: no new event has the id of one that was lost`,
     next.ids.filter((id) => seen.ids.includes(id)),
   );
-  list.expect(`${what}: the roll-up counted each event once`, next.created === kept + 5, next.created);
+  list.expectIs(`${what}: the roll-up counted each event once`, next.created, kept + 5);
 }
 
 /** A process of its own reads, as an API or a scheduler task would. */

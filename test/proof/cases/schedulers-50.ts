@@ -1,10 +1,10 @@
-import { fencedWrites, auditSql, readAudit, createSessions, type Sessions } from "../audit.ts";
+import { beginAudited, fencedWrites, readAudit, type Sessions } from "../audit.ts";
 import { judge } from "../judge.ts";
 import { assessEverySecond, unfinished } from "../occurrences.ts";
 import type { Checklist, Proof } from "../proof.ts";
 import { pass } from "../proxy.ts";
 import type { SchedulerProcess } from "../scheduler-process.ts";
-import { startSystem, type System } from "../system.ts";
+import type { System } from "../system.ts";
 import { isStopped } from "../stopped.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
 
@@ -20,19 +20,7 @@ export const schedulers50: Proof = {
   about: "50 schedulers at once, and a holder stopped in and out of a transaction: one at a time in fenced writes",
   guards: ["fence"],
   async run(context, list) {
-    const system = await startSystem(context, {
-      app: "scheduled",
-      sql: auditSql,
-      proxied: ["dynamodb"],
-      lane: () => ({ visibilityTimeoutSeconds: 4, concurrency: 2 }),
-      env: {
-        BELFRY_DISPATCH_WINDOW_MS: "1000",
-      },
-    });
-    const sessions = createSessions(system.databaseUrl);
-    const installedAt = Date.now();
-    await system.install();
-    const fleet = system.fleet();
+    const { system, sessions, fleet, installedAt } = await beginAudited(context, {});
     await allTogether(list, { system, sessions }, Math.max(2, Math.round(together * context.size)));
     context.log("all together: over");
     const lock = watchLock(system);
@@ -47,7 +35,7 @@ export const schedulers50: Proof = {
     // The stopped holder stays stopped while the new one makes passes.
     await letPass(2_000);
     await third.stop();
-    await until("everything dispatched to run", 60_000, async () => (await unfinished(system)) === 0);
+    await system.untilNone("everything dispatched to run", 60_000, unfinished);
     await fleet.stop();
     const audit = await readAudit(system.pool);
     const tables = await judge(list, system, { fenced: fencedWrites(audit) });
@@ -77,7 +65,7 @@ async function allTogether(list: Checklist, { system, sessions }: Parts, count: 
   const holders = tasks.filter((task) => task.exitCode() === null);
   const others = tasks.filter((task) => task.exitCode() !== null);
   await Promise.all(others.map((task) => task.ended));
-  list.expect("one holds the lock", holders.length === 1, holders.length);
+  list.expectIs("one holds the lock", holders.length, 1);
   list.expectNone(
     "the others end with 0",
     others.filter((task) => task.exitCode() !== 0).map((task) => `${task.exitCode()}`),
@@ -129,14 +117,14 @@ async function stopInside(system: System, task: SchedulerProcess): Promise<void>
       await client.query("begin");
       await client.query("lock table belfry.occurrence in share mode");
       const waits = await until("the holder to wait for the ledger", 10_000, async () => {
-        const { rows } = await system.pool.query(sessionStates);
+        const rows = await system.rows(sessionStates);
         return rows.some(({ wait_event_type }) => wait_event_type === "Lock");
       });
       task.signal("SIGSTOP");
       await client.query("rollback");
       // A stop signal takes a moment; the transaction it may have met is given up and tried again.
       await letPass(100);
-      const { rows } = await system.pool.query(sessionStates);
+      const rows = await system.rows(sessionStates);
       if (waits && rows.some(({ state }) => state === "idle in transaction")) return true;
       task.signal("SIGCONT");
       return false;
@@ -164,20 +152,12 @@ async function takeOver(
       )?.atMs,
   );
   const turnMs = installedMs - lock.takenMs();
-  list.expect(
-    `stopped ${where}: the new holder installs within a second of its turn`,
-    turnMs <= turnMsMax,
-    `${turnMs.toFixed(0)} ms`,
-  );
+  list.expectAtMost(`stopped ${where}: the new holder installs within a second of its turn`, turnMs, turnMsMax, " ms");
   list.figure(`stopped ${where}: installed ${turnMs.toFixed(0)} ms after its turn`);
   await until("the new holder to make a pass", 30_000, async () => (await writesOf(system, sessions.userOf(name))) > 2);
   old.signal("SIGCONT");
   const end = await old.ended;
-  list.expect(`stopped ${where}: the old holder ends with 0`, end.code === 0, `${end.code}`);
-  list.expect(
-    `stopped ${where}: the old holder knows that it lost`,
-    old.report()?.outcome === "fence-lost",
-    old.report()?.outcome ?? "nothing",
-  );
+  list.expectIs(`stopped ${where}: the old holder ends with 0`, end.code, 0);
+  list.expectIs(`stopped ${where}: the old holder knows that it lost`, old.report()?.outcome, "fence-lost");
   return next;
 }

@@ -36,10 +36,10 @@ export const signalProof: Proof = {
     list.expectNone("what was taken before the lost time stays", await answerAgain(hunted, first, kept));
     early += await answer(hunted, first, count);
     await hunted.judged(list);
-    const { rows } = await system.pool.query<{ id: RunId; n: string; by: string | null }>(
+    const rows = await system.rows<{ id: RunId; n: string; by: string | null }>(
       "select r.id, r.input ->> 'n' as n, j.result #>> '{}' as by from belfry.run r join belfry.job j on j.run_id = r.id and j.task = 'pay' where r.state = 'DONE'",
     );
-    list.expect("every run is DONE", rows.length === count, rows.length);
+    list.expectIs("every run is DONE", rows.length, count);
     list.expectNone(
       "each run has one first signal",
       [...first].flatMap(([id, { by }]) => (by.length === 1 ? [] : [`run ${id}: ${by.join()}`])),
@@ -78,7 +78,7 @@ const takers = (sent: Awaited<ReturnType<typeof send>>): readonly string[] =>
 async function answer(hunted: Hunted, first: First, upto: number): Promise<number> {
   let early = 0;
   await until(`${upto} runs to be answered`, endMs, async () => {
-    const { rows } = await hunted.system.pool.query<{ id: RunId; n: string; blocked: boolean }>(
+    const rows = await hunted.system.rows<{ id: RunId; n: string; blocked: boolean }>(
       "select r.id, r.input ->> 'n' as n, j.blocked from belfry.run r join belfry.job j on j.run_id = r.id and j.task = 'approved'",
     );
     const open = rows.filter(({ id, blocked }) => !first.has(id) && (!blocked || hunted.random() < 0.3));

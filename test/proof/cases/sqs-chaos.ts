@@ -1,12 +1,12 @@
 import { sqsClient } from "../../../src/aws/sqs-client.ts";
-import { compressTime } from "../../../src/local/setup/compressed-time.ts";
 import { type Chaos, type ChaosQueue, startChaosQueue } from "../chaos-queue.ts";
 import { startFleet } from "../fleet.ts";
 import { assessSuccess, judge } from "../judge.ts";
+import { numbered } from "../load.ts";
 import { type Checklist, type Proof, seeded } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
+import { startInstalled, type System } from "../system.ts";
 import type { Tables } from "../tables.ts";
-import { letPass, until } from "../until.ts";
+import { letPass } from "../until.ts";
 
 const chaos: Chaos = { duplicate: 0.5, lost: 0.05, refused: 0.05, late: 0.5, replyLost: 0.03 };
 const jobs = 2_000;
@@ -30,10 +30,11 @@ export const sqsChaos: Proof = {
   async run(context, list) {
     const scale = context.scale ?? scaleDefault;
     let queue: ChaosQueue | null = null;
-    const system = await startSystem(context, {
+    const system = await startInstalled(context, {
       app: "chaos",
+      scale,
       lane: () => ({ visibilityTimeoutSeconds: 120, functionTimeoutSeconds: 20, concurrency: 2 }),
-      env: { BELFRY_TIME_SCALE: String(scale), BELFRY_LOG_LEVEL: "warn" },
+      env: { BELFRY_LOG_LEVEL: "warn" },
       async inFrontOfSqs(target) {
         queue = await startChaosQueue(target, { chaos, scale, random: seeded(context.seed) });
         return queue;
@@ -50,22 +51,20 @@ async function run(
   queue: ChaosQueue,
   { scale, count }: { scale: number; count: number },
 ): Promise<void> {
-  await compressTime(system.databaseUrl, { scale, startsAt: null });
-  await system.install();
   // Deletes go through the chaos too: what was not deleted comes again.
   const sqs = sqsClient({ region: "us-east-1", sqsEndpoint: queue.url, dynamodbEndpoint: null });
   const fleet = startFleet({ ...system, sqs }, {});
   try {
     const wakes = system.wakes({ everyMs: 0 });
     for (let n = 0; n < count; n += perCall) {
-      await system.enqueue("calls", numbered(n, Math.min(perCall, count - n)));
+      await system.enqueue("calls", numbered(Math.min(perCall, count - n), n));
       await letPass(pauseMs);
     }
     for (let wave = 0; wave < waves; wave += 1) {
-      await system.enqueue("calls", numbered(count + wave * perWave, perWave));
+      await system.enqueue("calls", numbered(perWave, count + wave * perWave));
       await letPass(quietMs / scale);
     }
-    await until("all jobs to end", endMs, async () => (await system.openJobs()) === 0);
+    await system.untilEnded(endMs);
     queue.calm();
     await wakes.stop();
   } finally {
@@ -74,9 +73,6 @@ async function run(
   }
   assess(list, await judge(list, system), queue, count);
 }
-
-const numbered = (from: number, length: number) =>
-  Array.from({ length }, (_, each) => ({ payload: { n: from + each } }));
 
 function assess(list: Checklist, tables: Tables, { sent, counts }: ChaosQueue, count: number): void {
   assessSuccess(list, tables.jobs);

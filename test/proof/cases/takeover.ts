@@ -2,7 +2,7 @@ import { judge } from "../judge.ts";
 import { everyMs, unfinished } from "../occurrences.ts";
 import type { Checklist, Proof, ProofContext } from "../proof.ts";
 import type { SchedulerProcess } from "../scheduler-process.ts";
-import { startSystem, type System } from "../system.ts";
+import { startInstalled, type System } from "../system.ts";
 import { elapsedMs, letPass, until } from "../until.ts";
 
 /** `--defaults`: the real lease and look-ahead, killed every 15 s for 10 minutes. */
@@ -25,8 +25,11 @@ export const takeover: Proof = {
   guards: ["kept-observation"],
   async run(context, list) {
     const times = context.defaults ? real : short;
-    const system = await begin(context, times.env);
-    await system.install();
+    const system = await startInstalled(context, {
+      app: "scheduled",
+      lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
+      env: times.env,
+    });
     const fleet = system.fleet();
     const first = system.scheduler();
     await until("the first one to plan", 60_000, async () => (await unplannedMs(system)) < 2 * everyMs);
@@ -35,32 +38,20 @@ export const takeover: Proof = {
     const last = system.wakes({ everyMs: 0 });
     await until("all times to be decided", 2 * times.leaseMs, async () => (await unplannedMs(system)) < 2 * everyMs);
     await last.stop();
-    await until("what has been due to run", 60_000, async () => (await overdue(system)) === 0);
-    if (!context.defaults) await until("the last ones to run", 30_000, async () => (await unfinished(system)) === 0);
+    const overdue = "belfry.job where state < 'SUCCESS' and due_at < belfry.now() - interval '5 s'";
+    await system.untilNone("what has been due for some seconds to run", 60_000, overdue);
+    if (!context.defaults) await system.untilNone("the last ones to run", 30_000, unfinished);
     await fleet.stop();
     assess(list, tasks, widestMs, times.lateMsMax);
-    const { rows } = await system.pool.query<{ ms: number }>(
-      "select max(lateness_ms)::float8 as ms from belfry.occurrence",
+    const { ms: lateMs } = await system.row<{ ms: number }>(
+      "select coalesce(max(lateness_ms), 0)::float8 as ms from belfry.occurrence",
     );
-    const lateMs = rows[0]?.ms ?? 0;
-    list.expect(
-      `no nominal time is later than ${times.lateMsMax / 1_000} s`,
-      lateMs <= times.lateMsMax,
-      `${lateMs} ms`,
-    );
+    list.expectAtMost(`no nominal time is later than ${times.lateMsMax / 1_000} s`, lateMs, times.lateMsMax, " ms");
     list.figure(`the latest ${lateMs} ms`);
     // With the look-ahead there are always jobs that are due soon.
     if (!context.defaults) await judge(list, system);
   },
 };
-
-function begin(context: ProofContext, env: Readonly<Record<string, string>>): Promise<System> {
-  return startSystem(context, {
-    app: "scheduled",
-    lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
-    env,
-  });
-}
 
 interface Killed {
   readonly tasks: readonly SchedulerProcess[];
@@ -91,20 +82,16 @@ async function killAll(
   return { tasks, widestMs };
 }
 
-/** Jobs that were due some seconds ago and have not ended. */
-const overdue = (system: System): Promise<number> =>
-  system.count("belfry.job where state < 'SUCCESS' and due_at < belfry.now() - interval '5 s'");
-
 /** A busy machine takes seconds to start a process, which is no time in which it waits. */
 const firstSign = (task: SchedulerProcess): Promise<unknown> =>
   Promise.race([until("a task's first line", 30_000, () => task.lines().length > 0).catch(() => {}), task.ended]);
 
 /** For how long nothing has been planned of a schedule that fires each second. */
-async function unplannedMs(system: System): Promise<number> {
-  const { rows } = await system.pool.query<{ ms: number }>(
+async function unplannedMs({ row }: System): Promise<number> {
+  const { ms } = await row<{ ms: number | null }>(
     "select belfry.ms(belfry.now()) - belfry.ms(min(decided_until)) as ms from belfry.schedule",
   );
-  return rows[0]?.ms ?? Number.POSITIVE_INFINITY;
+  return ms ?? Number.POSITIVE_INFINITY;
 }
 
 function assess(list: Checklist, tasks: readonly SchedulerProcess[], widestMs: number, lateMsMax: number): void {
@@ -118,7 +105,7 @@ function assess(list: Checklist, tasks: readonly SchedulerProcess[], widestMs: n
     said.every((n) => n <= 1),
     Math.max(0, ...said),
   );
-  list.expect("planning never stops for longer than that", widestMs <= lateMsMax, `${Math.round(widestMs)} ms`);
+  list.expectAtMost("planning never stops for longer than that", widestMs, lateMsMax, " ms");
   list.figure(`${tasks.length} tasks killed, ${said.filter((n) => n > 0).length} of them while they waited`);
   list.figure(`nothing planned for ${Math.round(widestMs)} ms at most`);
 }

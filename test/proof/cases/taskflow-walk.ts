@@ -58,9 +58,9 @@ async function sameKey(list: Checklist, context: ProofContext): Promise<void> {
     "every client is answered",
     answers.filter(({ status }) => status > 201).map(({ status }) => `${status}`),
   );
-  list.expect("all clients get one job", jobs.size === 1, jobs.size);
+  list.expectIs("all clients get one job", jobs.size, 1);
   list.expect("one client made it", answers.filter(({ created }) => created).length === 1);
-  list.expect("it is published once", published === 1, published);
+  list.expectIs("it is published once", published, 1);
   list.figure(`${clients} clients, ${jobs.size} job`);
   await fleet.stop();
   await example.stop();
@@ -108,8 +108,7 @@ async function lockStoreDown(list: Checklist, context: ProofContext): Promise<vo
 
 /** No worker is taken for dead because the database answers late: a try that hangs ends by its own timeout. */
 async function slowDatabase(list: Checklist, context: ProofContext): Promise<void> {
-  const { hostname, port } = new URL(context.postgresUrl);
-  const wire = await startWire({ host: hostname, port: Number(port) }, () => 0.5);
+  const wire = await startWire(context.postgresUrl, () => 0.5);
   wire.delay(slowMs, 0);
   const slow = new URL(context.postgresUrl);
   slow.host = `127.0.0.1:${wire.port}`;
@@ -120,7 +119,7 @@ async function slowDatabase(list: Checklist, context: ProofContext): Promise<voi
   ];
   await runToEnd(list, example, asked, () => {});
   const lost = await example.system.count("belfry.attempt where error_code = 'WORKER_LOST'");
-  list.expect("no worker was taken for dead", lost === 0, lost);
+  list.expectIs("no worker was taken for dead", lost, 0);
   list.figure(`a database ${slowMs} ms away, each way`);
   await example.stop();
   await wire.stop();
@@ -129,22 +128,21 @@ async function slowDatabase(list: Checklist, context: ProofContext): Promise<voi
 
 /** Statements take so long that attempts fail by it: under a code of their own, and are repeated when it is fast again. */
 async function stalledDatabase(list: Checklist, context: ProofContext): Promise<void> {
-  const { hostname, port } = new URL(context.postgresUrl);
-  const wire = await startWire({ host: hostname, port: Number(port) }, () => 0.5);
+  const wire = await startWire(context.postgresUrl, () => 0.5);
   const example = await begin({ ...context, scale: 2 }, "stalled database", { postgresPort: wire.port });
-  const { pool } = example.system;
+  const { row, rows, count } = example.system;
   let isOver = false;
   const look = async (): Promise<void> => {
-    const { rows } = await pool.query<{ running: boolean; failed: boolean }>(stalled);
-    isOver ||= rows[0]?.failed === true;
-    wire.delay(rows[0]?.running === true && !isOver ? stallMs : 0, 0);
+    const { running, failed } = await row<{ running: boolean; failed: boolean }>(stalled);
+    isOver ||= failed;
+    wire.delay(running && !isOver ? stallMs : 0, 0);
   };
   await runToEnd(list, example, requests(8, "stall"), () => void look());
-  const { rows } = await pool.query<{ code: string }>("select distinct error_code as code from taskflow.job_attempts");
-  const codes = rows.map(({ code }) => code);
+  const attempts = await rows<{ code: string }>("select distinct error_code as code from taskflow.job_attempts");
+  const codes = attempts.map(({ code }) => code);
   list.expect("attempts failed by the database, under its code", codes.includes("DB_UNAVAILABLE"), codes.join(" "));
-  const stuck = await pool.query("select 1 from belfry.job where state in ('RUNNING', 'QUEUED', 'RETRY_WAIT')");
-  list.expect("no job is stuck", stuck.rowCount === 0, `${stuck.rowCount} jobs`);
+  const stuck = await count("belfry.job where state in ('RUNNING', 'QUEUED', 'RETRY_WAIT')");
+  list.expect("no job is stuck", stuck === 0, `${stuck} jobs`);
   list.figure(`statements of ${2 * stallMs} ms`);
   await example.stop();
   await wire.stop();
@@ -158,15 +156,13 @@ async function runToEnd(
   whileAsleep: (pids: readonly number[]) => void,
 ): Promise<void> {
   const judge = taskflowJudge(asked);
-  const wakes = example.system.wakes({ everyMs: 0 });
-  const fleet = example.system.fleet();
+  const { fleet, stop } = example.system.work();
   await judge.begin?.(example.api);
   await ended(example, asked, () => {
     whileAsleep(fleet.pids("taskflow"));
     return true;
   }).catch((error: unknown) => list.expect("all jobs end in time", false, String(error)));
-  await wakes.stop();
-  await fleet.stop();
+  await stop();
   for (const check of await judge.checks(example.evidence)) list.expect(check.name, check.pass, check.detail);
   list.figure(`${asked.length} requests`);
 }

@@ -47,21 +47,21 @@ const untilEnded = (system: System, runs: number): Promise<unknown> =>
     async () => (await system.count("belfry.run where finished_at is not null")) >= runs,
   );
 
-async function resumeFailed({ pool, runtime }: System): Promise<void> {
-  const { rows } = await pool.query<{ id: RunId }>("select id from belfry.run where state = 'FAILED' order by id");
-  for (const { id } of rows) await resumeRun(runtime.ports, id);
+async function resumeFailed({ rows, runtime }: System): Promise<void> {
+  const failed = await rows<{ id: RunId }>("select id from belfry.run where state = 'FAILED' order by id");
+  for (const { id } of failed) await resumeRun(runtime.ports, id);
 }
 
 /** The first end speaks in a job that follows every end. A try that a kill took away did not refuse: such a run is DONE at once. */
 async function assess(list: Checklist, system: System, count: number): Promise<void> {
-  const { rows } = await system.pool.query<{ kind: string; n: number; outcome: string | null; wanted: string }>(`
+  const rows = await system.rows<{ kind: string; n: number; outcome: string | null; wanted: string }>(`
     select r.kind, (r.input->>'n')::int as n, c.payload->>'outcome' as outcome,
       case when r.kind = 'billing-end' and exists (
         select from belfry.history h join belfry.job j on j.id = h.job_id where j.run_id = r.id and h.to_state = 'FAILED'
       ) then 'FAILED' else 'DONE' end as wanted
     from belfry.run r left join belfry.job c on c.kind = 'close' and c.state = 'SUCCESS' and c.key = 'then:' || r.id
     where r.state = 'DONE'`);
-  list.expect("every run is DONE in the end", rows.length === count * 2, rows.length);
+  list.expectIs("every run is DONE in the end", rows.length, count * 2);
   list.expectNone(
     "each run is followed, with the outcome of its first end",
     rows.flatMap(({ kind, n, outcome, wanted }) => (outcome === wanted ? [] : [`${kind} ${n}: ${outcome}`])),

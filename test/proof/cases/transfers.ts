@@ -31,17 +31,8 @@ export const transfersProof: Proof = {
     const count = Math.round(transfers * context.size);
     const moves = Array.from({ length: count }, (_, n) => move(n, random));
     const startedMs = elapsedMs();
-    for (let from = 0; from < count; from += 1_000) {
-      const page = moves.slice(from, from + 1_000);
-      const answers = await system.enqueue(
-        "transfer",
-        page.map((payload) => ({ payload })),
-      );
-      await hunted.sendSomeAgain(
-        answers.map(({ id }) => id),
-        duplicateShare,
-      );
-    }
+    const items = moves.map((payload) => ({ payload }));
+    await hunted.enqueue("transfer", items, duplicateShare);
     hunted.kill(killEveryMs);
     await hunted.untilEnded(540_000);
     hunted.endKills();
@@ -69,7 +60,7 @@ function move(n: number, random: () => number): Move {
 }
 
 async function assess(list: Checklist, { system, judged }: Hunted, moves: readonly Move[]): Promise<void> {
-  const { rows: done } = await system.pool.query<{ n: number; jobId: string; attempt: number }>(
+  const done = await system.rows<{ n: number; jobId: string; attempt: number }>(
     `select n, job_id::text as "jobId", attempt from proof.transfer order by n`,
   );
   const tables = await judged(list, {
@@ -87,13 +78,14 @@ async function assess(list: Checklist, { system, judged }: Hunted, moves: readon
     expected.set(from, (expected.get(from) ?? 0) - amount);
     expected.set(to, (expected.get(to) ?? 0) + amount);
   }
-  const { rows: balances } = await system.pool.query<{ id: number; balance: string }>(
+  const balances = await system.rows<{ id: number; balance: string }>(
     "select id, balance from proof.account order by id",
   );
   const wrong = balances.filter(({ id, balance }) => Number(balance) !== expected.get(id));
   list.expectNone(
     "balances are exact",
-    wrong.map(({ id, balance }) => `account ${id}: ${balance}, not ${expected.get(id)}`),
+    wrong,
+    ({ id, balance }) => `account ${id}: ${balance}, not ${expected.get(id)}`,
   );
   list.figure(
     `${tables.attempts.filter((attempt) => attempt.outcome !== "SUCCESS").length} tries lost or failed on the way`,

@@ -21,12 +21,12 @@ export const fairnessProof: Proof = {
     const hunted = await startHunted(context, { app: "turns" });
     const { system } = hunted;
     // Workers are started, and the database is warm.
-    await quietly(system, 20, "first");
-    const idle = await quietly(system, Math.max(20, Math.round(100 * context.size)), "idle");
+    await quietly(hunted, 20, "first");
+    const idle = await quietly(hunted, Math.max(20, Math.round(100 * context.size)), "idle");
     const count = Math.round(4_000 * context.size);
-    await enqueueAll(system, many(count, jobOf("flood")));
+    await hunted.enqueue("shared", many(count, jobOf("flood")), 0);
     await until("the flood to run", 60_000, async () => (await running(system)) >= places);
-    const beside = await quietly(system, Math.max(20, Math.round(80 * context.size)), "quiet");
+    const beside = await quietly(hunted, Math.max(20, Math.round(80 * context.size)), "quiet");
     await hunted.untilEnded();
     list.expect(
       "p99 beside the flood is at most twice that of an idle lane",
@@ -39,16 +39,9 @@ export const fairnessProof: Proof = {
     await assessWeights(list, hunted, Math.round(1_400 * context.size));
     await hunted.succeeded(list);
     const most = await mostOut(system);
-    list.expect(`never more than ${ahead} jobs are out, by the events`, most <= ahead, most);
+    list.expectAtMost(`never more than ${ahead} jobs are out, by the events`, most, ahead);
   },
 };
-
-async function enqueueAll(system: System, items: readonly ReturnType<typeof jobOf>[]): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for (let from = 0; from < items.length; from += 1_000)
-    ids.push(...(await system.enqueue("shared", items.slice(from, from + 1_000))).map(({ id }) => id));
-  return ids;
-}
 
 const running = ({ count }: System): Promise<number> => count("belfry.job where state = 'RUNNING'");
 
@@ -60,17 +53,17 @@ interface Quiet {
 }
 
 /** So many jobs of four customers, one by one; from enqueue to end. */
-async function quietly(system: System, count: number, name: string): Promise<Quiet> {
+async function quietly({ system, enqueue }: Hunted, count: number, name: string): Promise<Quiet> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) {
     const at = elapsedMs();
-    ids.push(...(await enqueueAll(system, [jobOf(`${name}-${n % 4}`)])));
+    ids.push(...(await enqueue("shared", [jobOf(`${name}-${n % 4}`)], 0)));
     await new Promise((next) => setTimeout(next, Math.max(0, quietEveryMs - (elapsedMs() - at))));
   }
   await until("the quiet jobs to end", 120_000, async () => {
     return (await system.count("belfry.job where id = any($1) and finished_at is not null", [ids])) === ids.length;
   });
-  const { rows } = await system.pool.query<Quiet>(
+  return await system.row<Quiet>(
     `with mine as (select * from belfry.job where id = any($1)), span as (select min(created_at) as since, max(created_at) as till from mine)
     select round(percentile_disc(0.5) within group (order by belfry.ms(finished_at) - belfry.ms(created_at)))::int as p50,
       round(percentile_disc(0.99) within group (order by belfry.ms(finished_at) - belfry.ms(created_at)))::int as p99, (
@@ -81,21 +74,18 @@ async function quietly(system: System, count: number, name: string): Promise<Qui
     from mine`,
     [ids],
   );
-  const [row] = rows;
-  if (row === undefined) throw new Error("no quiet job was made");
-  return row;
 }
 
 /** By the order of the first dispatches, until the first of the three has none left. */
 async function assessWeights(list: Checklist, hunted: Hunted, each: number): Promise<void> {
   const { system } = hunted;
   const items = Object.entries(weights).flatMap(([customer, weight]) => many(each, jobOf(customer, weight, 20)));
-  const ids = await enqueueAll(system, items);
+  const ids = await hunted.enqueue("shared", items, 0);
   hunted.kill(3_000);
   await hunted.sendSomeAgain(ids);
   await hunted.untilEnded();
   hunted.endKills();
-  const { rows } = await system.pool.query<{ customer: string; n: number }>(
+  const rows = await system.rows<{ customer: string; n: number }>(
     `with first as (
       select j.payload ->> 'customer' as customer, min(e.id) as event from belfry.event e
       cross join lateral unnest(e.job_ids) as u (id) join belfry.job j on j.id = u.id
@@ -121,14 +111,14 @@ async function assessWeights(list: Checklist, hunted: Hunted, each: number): Pro
 }
 
 /** Jobs whose message was out, or that ran, at once. */
-async function mostOut({ pool }: System): Promise<number> {
-  const { rows } = await pool.query<{ most: number }>(`
+async function mostOut({ row }: System): Promise<number> {
+  const { most } = await row<{ most: number }>(`
     with steps as (
       select e.id, sum((e.to_state in ('QUEUED', 'RUNNING'))::int - coalesce(e.from_state in ('QUEUED', 'RUNNING'), false)::int) as step
       from belfry.event e cross join lateral unnest(e.job_ids) as u (id) group by e.id
     ), at_once as (select sum(step) over (order by id) as n from steps)
     select max(n)::int as most from at_once`);
-  return rows[0]?.most ?? 0;
+  return most;
 }
 
 /** What waits is sent by due time and priority, each level worth the aging of the lane. */
@@ -154,8 +144,8 @@ export const priorityProof: Proof = {
     await hunted.sendSomeAgain(ids);
     await hunted.succeeded(list);
     const { passed, wait } = await overtaken(hunted.system);
-    list.expect("none is sent before one whose time and level come first", passed === 0, passed);
-    list.expect(`none is overtaken by one that is due more than two levels later`, wait <= 2 * agingMs, wait);
+    list.expectIs("none is sent before one whose time and level come first", passed, 0);
+    list.expectAtMost(`none is overtaken by one that is due more than two levels later`, wait, 2 * agingMs);
     list.figure(
       `${ids.length} jobs, the latest due that went before a low one was due ${wait} ms after it, ${hunted.seen()}`,
     );
@@ -163,8 +153,8 @@ export const priorityProof: Proof = {
 };
 
 /** By first dispatches: those behind one that had to be sent later; and by how much later another was due, at most. */
-async function overtaken({ pool }: System): Promise<{ passed: number; wait: number }> {
-  const { rows } = await pool.query<{ passed: number; wait: number }>(
+const overtaken = ({ row }: System): Promise<{ passed: number; wait: number }> =>
+  row(
     `with first as (
       select min(e.id) as event, belfry.ms(j.created_at) as made, belfry.ms(min(j.first_due)) as due,
         case j.kind when 'high' then -1 when 'low' then 1 else 0 end as level
@@ -179,5 +169,3 @@ async function overtaken({ pool }: System): Promise<{ passed: number; wait: numb
     from ranked`,
     [agingMs],
   );
-  return rows[0] ?? { passed: -1, wait: -1 };
-}

@@ -1,15 +1,14 @@
 import { join } from "node:path";
-import { compressTime } from "../../../src/local/setup/compressed-time.ts";
 import { schemaVersionOfCode } from "../../../src/postgres/schema-version.ts";
 import { createQueue, type LaneQueues } from "../../../src/local/setup/resources.ts";
 import { steadySql } from "../app/steady.ts";
 import { startFleet } from "../fleet.ts";
 import { assessSuccess, judge } from "../judge.ts";
-import { startLoad } from "../load.ts";
+import { numbered, startLoad } from "../load.ts";
 import { migrateToNext, nextRelease, watchLocks } from "../next-release.ts";
 import type { Checklist, Proof, ProofContext } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
-import { elapsedMs, letPass, until } from "../until.ts";
+import { startInstalled, type System } from "../system.ts";
+import { elapsedMs, letPass } from "../until.ts";
 
 const phaseMs = 5_000;
 /** What a worker may take to end as it was asked to. */
@@ -31,7 +30,7 @@ export const upgrade: Proof = {
 };
 
 async function roll(list: Checklist, context: ProofContext): Promise<void> {
-  const system = await startSystem(
+  const system = await startInstalled(
     { ...context, folder: join(context.folder, "roll") },
     {
       app: "steady",
@@ -39,14 +38,13 @@ async function roll(list: Checklist, context: ProofContext): Promise<void> {
       lane: () => ({ visibilityTimeoutSeconds: 10, concurrency: 2 }),
     },
   );
-  await system.install();
   const wakes = system.wakes({ everyMs: 500, env: { BELFRY_PASS_MS: "1000" } });
   const old = system.fleet();
   const load = startLoad(system, ["calls", "books"]);
   await phase(context);
   const locks = await watchLocks(system.databaseUrl);
   const version = await migrateToNext(system.databaseUrl, join(context.folder, "migrations"));
-  list.expect("the tables are one version ahead of the code", version === schemaVersionOfCode + 1, version);
+  list.expectIs("the tables are one version ahead of the code", version, schemaVersionOfCode + 1);
   await phase(context);
   // N+1 beside N, then alone, then N started again on N+1's tables: a deployment, and its rollback.
   const next = fleetOf(system, system.queues, nextRelease);
@@ -58,21 +56,19 @@ async function roll(list: Checklist, context: ProofContext): Promise<void> {
   await next.stop(stopMs);
   await phase(context);
   await load.stop();
-  await until("all jobs to end", 60_000, async () => (await system.openJobs()) === 0);
+  await system.untilEnded(60_000);
   const waitedMs = await locks.stop();
   await wakes.stop();
   const ran = [old, next, back].map((fleet) => fleet.started("default").length);
   await back.stop(stopMs);
   const tables = await judge(list, system);
-  list.expect("no enqueue fails", load.refused === 0, load.refused);
+  list.expectIs("no enqueue fails", load.refused, 0);
   list.expect("each release had workers", Math.min(...ran) > 0, ran.join());
   assessSuccess(list, tables.jobs, true);
   // One that is asked to stop before it has begun ends by the signal itself.
   list.expectNone(
     "no process ends with an error or has to be killed",
-    system.processes.ends
-      .filter(({ code, signal }) => code !== 0 && signal !== "SIGTERM")
-      .map(({ name, pid, code, signal }) => `${name} ${pid} ${signal ?? code}`),
+    system.processes.oddEnds(({ signal }) => signal === "SIGTERM"),
   );
   list.expectNone(
     "nobody logs an error",
@@ -80,11 +76,7 @@ async function roll(list: Checklist, context: ProofContext): Promise<void> {
       .filter(({ fields }) => fields["level"] === "ERROR")
       .map(({ message, fields }) => `${message} ${JSON.stringify(fields["error"])}`),
   );
-  list.expect(
-    `no lock is waited for, or kept from others, for more than ${lockMsMax} ms`,
-    waitedMs <= lockMsMax,
-    waitedMs,
-  );
+  list.expectAtMost(`no lock is waited for, or kept from others, for more than ${lockMsMax} ms`, waitedMs, lockMsMax);
   list.figure(`${load.acknowledged.size} jobs over two releases, longest lock ${waitedMs.toFixed(0)} ms`);
   await system.stop();
 }
@@ -93,36 +85,32 @@ const phase = ({ size }: ProofContext): Promise<void> => letPass(phaseMs * size)
 
 async function replaceQueue(list: Checklist, context: ProofContext): Promise<void> {
   const scale = context.scale ?? scaleDefault;
-  const system = await startSystem(
+  const system = await startInstalled(
     { ...context, folder: join(context.folder, "queue") },
     {
       app: "steady",
+      scale,
       sql: steadySql,
       lane: () => ({ visibilityTimeoutSeconds: 30, concurrency: 2 }),
-      env: { BELFRY_TIME_SCALE: String(scale), BELFRY_LOG_LEVEL: "warn" },
+      env: { BELFRY_LOG_LEVEL: "warn" },
     },
   );
-  await compressTime(system.databaseUrl, { scale, startsAt: null });
-  await system.install();
   const count = Math.round(messages * context.size);
-  await system.enqueue(
-    "calls",
-    Array.from({ length: count }, (_, n) => ({ payload: { n } })),
-  );
+  await system.enqueue("calls", numbered(count));
   const before = await messagesIn(system, system.queues);
-  list.expect("every message is in the queue that goes", before === count, before);
+  list.expectIs("every message is in the queue that goes", before, count);
   const queues = await replaced(system);
   const urls = Object.fromEntries(queues.map(({ lane, url }) => [lane.name, url]));
   const env = { BELFRY_QUEUE_URLS: JSON.stringify(urls) };
   const startedMs = elapsedMs();
   const wakes = system.wakes({ everyMs: 0, env });
   const fleet = fleetOf(system, queues, env);
-  await until("every job to end", 120_000, async () => (await system.openJobs()) === 0).catch(() => {});
+  await system.untilEnded(120_000).catch(() => {});
   const seconds = (elapsedMs() - startedMs) / 1_000;
   await wakes.stop();
   await fleet.stop();
   const left = await system.openJobs();
-  list.expect("every job ends", left === 0, left);
+  list.expectIs("every job ends", left, 0);
   const tables = await judge(list, system, left === 0 ? {} : { endedBefore: 0 });
   assessSuccess(list, tables.jobs, true);
   list.figure(`${count} messages gone with their queue, all run ${seconds.toFixed(0)} s later (scale ${scale})`);

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { judge, workerPid } from "../judge.ts";
 import type { Checklist, Proof } from "../proof.ts";
-import { startSystem, type System } from "../system.ts";
+import { startInstalled, type System } from "../system.ts";
 import { isStopped } from "../stopped.ts";
 import { letPass, until } from "../until.ts";
 
@@ -29,14 +29,12 @@ export const zombie: Proof = {
   about: "SIGSTOP of a worker past its lease, then SIGCONT: the new try completes, the old one writes nothing",
   guards: ["attempt"],
   async run(context, list) {
-    const system = await startSystem(context, {
+    const system = await startInstalled(context, {
       app: "zombie",
       sql,
       lane: () => ({ visibilityTimeoutSeconds: 4, batchSize: 1, concurrency: 3 }),
     });
-    await system.install();
-    const wakes = system.wakes({ everyMs: 0 });
-    const fleet = system.fleet();
+    const work = system.work();
     const zombies = new Map<string, number>();
     for (const [n, plan] of plans.entries()) {
       const gate = plan.wakes === "before" ? join(context.folder, `gate-${n}`) : null;
@@ -44,9 +42,8 @@ export const zombie: Proof = {
       zombies.set(job, pid);
       context.log(`${plan.kind}, asleep ${plan.asleep} its effect, woken ${plan.wakes}: done`);
     }
-    await until("all children to end", 30_000, async () => (await system.openJobs()) === 0);
-    await wakes.stop();
-    await fleet.stop();
+    await system.untilEnded(30_000);
+    await work.stop();
     await assess(list, system, zombies);
   },
 };
@@ -61,33 +58,22 @@ async function haunt(
     const claim = system.processes.histories.find((line) => line.history === "claimed" && line.job === job);
     return claim !== undefined && isStopped(claim.pid) ? claim.pid : null;
   });
-  if (gate === null) {
-    await until("the next try to complete the job", 60_000, async () => (await stateOf(system, job)) === "SUCCESS 2");
-    process.kill(pid, "SIGCONT");
-    // How long the woken zombie goes on with what it thinks is its own.
-    await letPass(1_500);
-  } else {
-    await until("the next try to start", 60_000, async () => (await stateOf(system, job)) === "RUNNING 2");
-    process.kill(pid, "SIGCONT");
-    // How long the woken zombie goes on with what it thinks is its own.
-    await letPass(1_500);
-    writeFileSync(gate, "");
-    await until("the next try to complete the job", 60_000, async () =>
-      (await stateOf(system, job)).startsWith("SUCCESS"),
-    );
-  }
+  const wanted = gate === null ? "SUCCESS 2" : "RUNNING 2";
+  await until(`the next try to be ${wanted}`, 60_000, async () => (await stateOf(system, job)) === wanted);
+  process.kill(pid, "SIGCONT");
+  // How long the woken zombie goes on with what it thinks is its own.
+  await letPass(1_500);
+  if (gate !== null) writeFileSync(gate, "");
+  await until("a try to complete the job", 60_000, async () => (await stateOf(system, job)).startsWith("SUCCESS"));
   return { job, pid };
 }
 
-async function stateOf(system: System, job: string): Promise<string> {
-  const { rows } = await system.pool.query("select state || ' ' || attempt as state from belfry.job where id = $1", [
-    job,
-  ]);
-  return String(rows[0]?.state);
-}
+/** With the number of its try. */
+const stateOf = async ({ row }: System, job: string): Promise<string> =>
+  (await row<{ is: string }>("select state || ' ' || attempt as is from belfry.job where id = $1", [job])).is;
 
 async function assess(list: Checklist, system: System, zombies: ReadonlyMap<string, number>): Promise<void> {
-  const { rows: notes } = await system.pool.query<{ jobId: string; attempt: number }>(
+  const notes = await system.rows<{ jobId: string; attempt: number }>(
     `select job_id::text as "jobId", attempt from proof.note`,
   );
   const tables = await judge(list, system, {
@@ -109,10 +95,7 @@ async function assess(list: Checklist, system: System, zombies: ReadonlyMap<stri
   const winners = tables.attempts.filter(
     (row) => row.outcome === "SUCCESS" && zombies.get(row.jobId) === workerPid(row.worker),
   );
-  list.expectNone(
-    "no zombie completes anything of its old job",
-    winners.map((row) => `${row.jobId}/${row.attempt}`),
-  );
+  list.expectNone("no zombie completes anything of its old job", winners, (row) => `${row.jobId}/${row.attempt}`);
   const answers = system.processes.histories.flatMap((line) =>
     line.history === "settled" && line.attempt === 1 && zombies.get(line.job) === line.pid ? [line] : [],
   );

@@ -9,7 +9,6 @@ export const claimMutants: readonly Mutant[] = [
   {
     name: "old-generation-accepted",
     bug: "a claim takes any message of the job, whatever its generation",
-    without: [],
     planted: inStore((base) => ({
       claim: (messages, options) => {
         const newest = messages.map((message) => {
@@ -23,19 +22,16 @@ export const claimMutants: readonly Mutant[] = [
   {
     name: "claim-before-due",
     bug: "a claim does not look at the due time",
-    without: [],
     planted: inStore((base, world) => ({ claim: claimEarly(base, world) })),
   },
   {
     name: "cap-by-counting",
     bug: "a claim counts what runs and takes the rest, instead of taking slots",
-    without: [],
     planted: inStore((base, world) => ({ claim: claimByCounting(base, world) })),
   },
   {
     name: "rescue-without-lease",
     bug: "rescue takes every RUNNING row, also one whose lease holds",
-    without: [],
     planted: inStore((base) => ({
       rescue: (options) => {
         place(base, (t) => {
@@ -48,7 +44,6 @@ export const claimMutants: readonly Mutant[] = [
   {
     name: "batch-charged",
     bug: "every claim counts as alone, so that a batch that died charges all its members",
-    without: [],
     planted: inStore((base) => ({
       claim: (messages, options) => base.claim(messages, { ...options, alone: true }),
     })),
@@ -56,7 +51,6 @@ export const claimMutants: readonly Mutant[] = [
   {
     name: "cancel-frees-slots",
     bug: "cancel frees the slots of a running job at once, while its handler still runs",
-    without: [],
     planted: inStore((base) => ({ cancel: cancelAndFree(base) })),
   },
 ];

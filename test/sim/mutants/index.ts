@@ -18,11 +18,11 @@ export const mutants: readonly Mutant[] = [
   ...flowMutants,
 ];
 
-/** @throws Error that lists the known names. */
-export function mutantNamed(name: string): Mutant {
+/** The seed takes no layer away beside those that would hide the bug. @throws Error that lists the known names. */
+export function mutantNamed(name: string): Required<Mutant> {
   const found = mutants.find((mutant) => mutant.name === name);
   if (found === undefined) {
     throw new Error(`unknown mutant "${name}": one of ${mutants.map((mutant) => mutant.name).join(", ")}`);
   }
-  return found;
+  return { without: [], ...found };
 }

@@ -8,8 +8,8 @@ export interface Mutant {
   readonly name: string;
   /** What is wrong, as a reviewer would write it. */
   readonly bug: string;
-  /** Self-healing that would hide the bug, switched off. */
-  readonly without: readonly Layer[];
+  /** Self-healing that would hide the bug, switched off. Left out: none. */
+  readonly without?: readonly Layer[];
   readonly planted: Partial<Planted>;
 }
 
@@ -17,6 +17,20 @@ export interface Mutant {
 export const inStore = (change: (base: ReferenceStore, world: World) => Partial<Store>): Partial<Planted> => ({
   store: (base, world) => ({ ...base, ...change(base, world) }),
 });
+
+/** Tables that are wrong before each call of a method. */
+export const wrongBefore = (
+  method: "insert" | "claim" | "gather" | "resolve",
+  change: (tables: ReferenceStore["tables"]) => void,
+): Partial<Planted> =>
+  inStore((base) => {
+    const call = base[method] as (...given: readonly unknown[]) => unknown;
+    const changed = (...given: readonly unknown[]): unknown => {
+      place(base, change);
+      return call(...given);
+    };
+    return { [method]: changed };
+  });
 
 /** Changes tables outside any statement: there is nothing to undo. */
 export function place(base: ReferenceStore, change: (tables: ReferenceStore["tables"]) => void): void {

@@ -30,7 +30,6 @@ export const outboxMutants: readonly Mutant[] = [
   {
     name: "relay-by-last-id",
     bug: "the relay remembers the last id it took and never looks below it again",
-    without: [],
     planted: inStore((base) => ({ relay: relayByLastId(base) })),
   },
   {
@@ -56,7 +55,6 @@ export const outboxMutants: readonly Mutant[] = [
   {
     name: "message-returned-to-wait",
     bug: "a message that came early is given back instead of being sent again",
-    without: [],
     planted: {
       store: (base, world) => {
         stores.set(world, base);

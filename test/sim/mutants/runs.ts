@@ -2,14 +2,13 @@ import { isFinal } from "../../../src/machine/state.ts";
 import type { ReferenceStore } from "../../support/reference-store.ts";
 import type { JobRow } from "../../support/reference/rows.ts";
 import type { Tables } from "../../support/reference/tables.ts";
-import { inStore, place, type Mutant } from "./mutant.ts";
+import { inStore, place, type Mutant, wrongBefore } from "./mutant.ts";
 
 /** Bugs in when a task of a graph may start and when its run ends. */
 export const runMutants: readonly Mutant[] = [
   {
     name: "join-by-first-end",
     bug: "the first predecessor that ends releases a join, because it looks at states and counts nothing",
-    without: [],
     planted: inStore((base) => ({
       settle: async (settlements, options) => {
         const answer = await base.settle(settlements, options);
@@ -23,23 +22,16 @@ export const runMutants: readonly Mutant[] = [
   {
     name: "skip-not-counted",
     bug: "a skipped branch is not counted at what comes after it",
-    without: [],
-    planted: inStore((base) => ({
-      resolve: (options) => {
-        place(base, (t) => {
-          for (const [id] of t.runDone.entries()) {
-            const row = t.jobs.get(id);
-            if (row?.state === "SKIPPED") t.jobs.set(id, { ...row, spread: true });
-          }
-        });
-        return base.resolve(options);
-      },
-    })),
+    planted: wrongBefore("resolve", ({ runDone, jobs }) => {
+      for (const [id] of runDone.entries()) {
+        const row = jobs.get(id);
+        if (row?.state === "SKIPPED") jobs.set(id, { ...row, spread: true });
+      }
+    }),
   },
   {
     name: "failed-counts-as-ok",
     bug: "a join counts every end as a success",
-    without: [],
     planted: inStore((base) => ({
       settle: (settlements, options) => countingAll(base, () => base.settle(settlements, options)),
       resolve: (options) => countingAll(base, () => base.resolve(options)),
@@ -48,21 +40,14 @@ export const runMutants: readonly Mutant[] = [
   {
     name: "slot-freed-with-starter",
     bug: "the slot of a schedule is free when the job that started the run ends, not when the run closes",
-    without: [],
-    planted: inStore((base) => ({
-      resolve: (options) => {
-        place(base, (t) => {
-          for (const [key, slot] of t.slots.entries())
-            if (slot.jobId !== null && slot.attempt === null) t.slots.set(key, { ...slot, jobId: null });
-        });
-        return base.resolve(options);
-      },
-    })),
+    planted: wrongBefore("resolve", ({ slots }) => {
+      for (const [key, slot] of slots.entries())
+        if (slot.jobId !== null && slot.attempt === null) slots.set(key, { ...slot, jobId: null });
+    }),
   },
   {
     name: "failure-not-followed",
     bug: "a run that asks for a job behind any end has none behind a failure",
-    without: [],
     planted: inStore((base) => ({
       resolve: async (options) => {
         follow(base, "success");
@@ -75,7 +60,6 @@ export const runMutants: readonly Mutant[] = [
   {
     name: "later-signal-replaces",
     bug: "a signal takes the place of the one that a waiting task has",
-    without: [],
     planted: inStore((base) => ({
       signal: (id, name, given) => {
         place(base, (t) => {
@@ -89,7 +73,6 @@ export const runMutants: readonly Mutant[] = [
   {
     name: "closed-by-what-runs",
     bug: "a run closes when none of its jobs runs or has a message out, whatever still waits",
-    without: [],
     planted: inStore((base) => ({
       resolve: async (options) => {
         const resolved = await base.resolve(options);

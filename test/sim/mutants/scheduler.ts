@@ -12,19 +12,16 @@ export const schedulerMutants: readonly Mutant[] = [
   {
     name: "no-fence",
     bug: "the writes of a pass do not check the token",
-    without: [],
     planted: inStore(withoutFence),
   },
   {
     name: "wall-clock-lease",
     bug: "a lease in the lock table is judged by the host's wall clock",
-    without: [],
     planted: { locks: wallClockLocks },
   },
   {
     name: "lock-deleted-on-release",
     bug: "release deletes the item, so that its fence starts again at 1 (and a smaller token may be installed)",
-    without: [],
     planted: {
       ...inStore((base) => ({ installFence: installAnyToken(base) })),
       locks: (base) => ({
@@ -39,7 +36,6 @@ export const schedulerMutants: readonly Mutant[] = [
   {
     name: "equal-token-accepted",
     bug: "a token that is in force already may be installed once more, by another holder",
-    without: [],
     planted: inStore((base) => ({
       installFence: async (fence) => {
         const before = await base.installFence(fence);
@@ -50,7 +46,6 @@ export const schedulerMutants: readonly Mutant[] = [
   {
     name: "occurrence-without-version-check",
     bug: "a plan is written without looking whether the schedule still has the version it was made from",
-    without: [],
     planted: inStore((base) => ({
       plan: (plans, options) => {
         const current = plans.map(({ decidedFrom: _from, ...plan }) => {
@@ -63,7 +58,6 @@ export const schedulerMutants: readonly Mutant[] = [
   {
     name: "chain-passes-what-is-open",
     bug: "a tick decides the times of a chain whose leader has ended, and passes those that are still open",
-    without: [],
     planted: inStore((base) => ({
       chains: async (options) => {
         const { now, chains } = await base.chains(options);

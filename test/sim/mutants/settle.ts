@@ -9,7 +9,6 @@ export const settleMutants: readonly Mutant[] = [
   {
     name: "settle-without-attempt",
     bug: "a settle is conditioned on the job, not on the attempt",
-    without: [],
     planted: inStore((base) => ({
       settle: (settlements, options) => {
         const newest = settlements.map((one) => {
@@ -22,19 +21,16 @@ export const settleMutants: readonly Mutant[] = [
   {
     name: "release-without-new-generation",
     bug: "a released job keeps its generation, so that the old message may claim it",
-    without: [],
     planted: inStore((base) => ({ settle: releaseUnchanged(base) })),
   },
   {
     name: "children-of-a-fenced-try",
     bug: "children are inserted before the settle, whether or not the row is still ours",
-    without: [],
     planted: inStore((base) => ({ settle: childrenFirst(base) })),
   },
   {
     name: "transaction-without-check",
     bug: "a transaction commits although its settle wrote no row",
-    without: [],
     planted: inStore((base) => ({
       settle: async (settlements, options) => {
         const answer = await base.settle(settlements, options);
