@@ -11,7 +11,7 @@ import { type Marks, refuseProbe, shownTo } from "./shown.ts";
 import { HttpProblem, invalidField } from "./problem.ts";
 import type { ProblemCode } from "./problem-codes.ts";
 import { readBody, readPath, readQuery } from "./query.ts";
-import { type Bounds, boundsOf, confine, type ScopeRule } from "./scope.ts";
+import { type Bounds, boundsOf, confine, everything, type ScopeRule } from "./scope.ts";
 import { howToRepeat, problemOfStore, retryAfter, type Sent, storeDoesNotAnswer } from "./store-failure.ts";
 
 export interface RequestOf<P, Q, B> {
@@ -236,7 +236,7 @@ async function read(
 ): Promise<RequestOf<never, never, never>> {
   const filter = (body as { filter?: object } | undefined)?.filter ?? {};
   if (caller.hides === true) await refuseProbe(caller, marks, Object.keys({ ...c.req.query(), ...filter }));
-  const within = boundsOf(registry, caller.scope);
+  const within = caller.scope === undefined ? everything : boundsOf(registry, caller.scope);
   const asked: RequestOf<never, never, never> = {
     params: (each.params === undefined ? undefined : readPath(c, each.params)) as never,
     query: (each.query === undefined ? refuseQuery(c) : readQuery(c, each.query)) as never,

@@ -19,7 +19,7 @@ export interface Bounds {
   hasLane(name: string): boolean;
 }
 
-const everything: Bounds = { isWhole: true, search: {}, hasKind: () => true, hasLane: () => true };
+export const everything: Bounds = { isWhole: true, search: {}, hasKind: () => true, hasLane: () => true };
 
 export function boundsOf({ apps, jobs }: Pick<Registry, "apps" | "jobs">, scope: Scope | undefined): Bounds {
   if (scope === undefined) return everything;

@@ -1,5 +1,4 @@
 import type { JobId, NewJob, RunId } from "../machine/job.ts";
-import { chunksOf } from "../machine/chunks.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import type { Inserted, InsertResult, Store } from "../machine/store.ts";
@@ -259,5 +258,7 @@ async function pages(run: Query, arriving: readonly Arriving[]): Promise<readonl
   if (arriving.length <= insertRowsMax) return [arriving];
   const [order] = await run(sql.orderKeys, [arriving.map(({ job }) => job.kind), arriving.map(({ job }) => job.key)]);
   const sorted = order?.ords.split(",").flatMap((ord) => arriving[Number(ord) - 1] ?? []) ?? [];
-  return chunksOf(sorted, insertRowsMax);
+  return Array.from({ length: Math.ceil(sorted.length / insertRowsMax) }, (_, page) =>
+    sorted.slice(page * insertRowsMax, (page + 1) * insertRowsMax),
+  );
 }

@@ -1,5 +1,4 @@
 import { reasons } from "../machine/reasons.ts";
-import { chunksOf } from "../machine/chunks.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { evaluateConditions } from "./conditions.ts";
@@ -225,7 +224,8 @@ export async function sendAgain(
   items: readonly { item: Arrived; delayMs: number }[],
 ): Promise<string[]> {
   const giveBack: string[] = [];
-  for (const page of chunksOf(items, contractLimits.sendBatchMax)) {
+  for (let from = 0; from < items.length; from += contractLimits.sendBatchMax) {
+    const page = items.slice(from, from + contractLimits.sendBatchMax);
     try {
       const { failed } = await scope.ports.queue.send(
         scope.options.lane,

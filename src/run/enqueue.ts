@@ -1,7 +1,6 @@
 import type { JobDefinition } from "../define/definition.ts";
 import { InvalidPayload, KeyConflict } from "../define/errors.ts";
 import type { NewJob } from "../machine/job.ts";
-import { chunksOf } from "../machine/chunks.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { newJob, hasKeyedSlots, slotKeysFor, slotKeysOf } from "../define/new-job.ts";
 import { checkedJson } from "../define/payload.ts";
@@ -75,7 +74,8 @@ export function createClient(ports: ClientPorts): Client {
       return results.map(({ id, created }) => ({ id, created, afterCommit: send }));
     }
     const answers: InsertResult[] = [];
-    for (const some of chunksOf(jobs, contractLimits.insertRowsMax)) {
+    for (let from = 0; from < jobs.length; from += contractLimits.insertRowsMax) {
+      const some = jobs.slice(from, from + contractLimits.insertRowsMax);
       const inserted = await ports.store.insert(some, mapVersion === undefined ? {} : { mapVersion });
       await afterCommit(ports, inserted.aftermath);
       answers.push(...inserted.results);

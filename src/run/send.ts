@@ -2,7 +2,6 @@ import type { JobId } from "../machine/job.ts";
 import { contractLimits } from "../machine/contract-limits.ts";
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import type { OutboxBatch, OutMessage } from "../machine/outbox.ts";
-import { orWarn } from "../machine/or-warn.ts";
 import type { Ports } from "../machine/ports.ts";
 import { laneSpan } from "./spans.ts";
 
@@ -45,8 +44,9 @@ export async function sendOutbox(ports: SendPorts, outbox: readonly OutboxBatch[
   await Promise.all(Array.from({ length: Math.min(deliveryLimits.sendConcurrencyMax, calls.length) }, sender));
   await ports.crashPoint?.("relay.sent");
   const unsent = await kept.end();
-  const warning = "confirm failed; the messages will be sent twice";
-  await orWarn(ports.log, () => ports.store.confirm(unsent), warning, { outbox: unsent.length });
+  await ports.store.confirm(unsent).catch((error: unknown) => {
+    ports.log.warn("confirm failed; the messages will be sent twice", { outbox: unsent.length, error });
+  });
   await ports.crashPoint?.("relay.confirmed");
   return accepted;
 }

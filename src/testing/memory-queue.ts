@@ -1,6 +1,5 @@
 import { deliveryLimits } from "../machine/delivery-limits.ts";
 import { encodeMessage } from "../run/message.ts";
-import { madeOnce } from "../machine/made-once.ts";
 import type { OutMessage } from "../machine/outbox.ts";
 import type { Queue } from "../machine/ports.ts";
 
@@ -47,7 +46,11 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
   const dead = new Map<string, Stored[]>();
   let lastId = 0;
 
-  const storedIn = (of: Map<string, Stored[]>, lane: string): Stored[] => madeOnce(of, lane, () => []);
+  const storedIn = (of: Map<string, Stored[]>, lane: string): Stored[] => {
+    const known = of.get(lane) ?? [];
+    of.set(lane, known);
+    return known;
+  };
   const put = (lane: string, body: string, delayMs = 0): string => {
     const messageId = `m${++lastId}`;
     storedIn(lanes, lane).push({ messageId, body, receiveCount: 0, visibleAt: elapsedMs() + delayMs });

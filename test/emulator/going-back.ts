@@ -1,4 +1,4 @@
-import { onClient } from "../../src/local/services/postgres.ts";
+import { onConnection } from "../../src/postgres/access.ts";
 import { step } from "../support/steps.ts";
 import type { Aws } from "../../src/aws/aws-call.ts";
 import type { Cdk } from "./cdk.ts";
@@ -41,7 +41,7 @@ export async function goBack(aws: Aws, cdk: Cdk, databaseUrl: string): Promise<v
 }
 
 const versionOf = (databaseUrl: string): Promise<number> =>
-  onClient(databaseUrl, async (client) => {
+  onConnection({ url: databaseUrl }, async (client) => {
     const { rows } = await client.query<{ version: number }>(
       "select max(number)::int as version from belfry.migration where set = 'belfry'",
     );

@@ -4,7 +4,7 @@
  */
 import { at, type Template } from "../../infra/checks/template.ts";
 import type { Aws } from "../../src/aws/aws-call.ts";
-import { onClient } from "../../src/local/services/postgres.ts";
+import { onConnection } from "../../src/postgres/access.ts";
 import { until } from "../proof/until.ts";
 import { step } from "../support/steps.ts";
 import { prepareAccount } from "./account.ts";
@@ -143,4 +143,4 @@ function messagesThatWait(aws: Aws): Promise<string> {
 }
 
 const rows = (databaseUrl: string, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> =>
-  onClient(databaseUrl, async (client) => (await client.query<Record<string, unknown>>(sql)).rows);
+  onConnection({ url: databaseUrl }, async (client) => (await client.query<Record<string, unknown>>(sql)).rows);

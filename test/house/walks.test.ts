@@ -26,7 +26,7 @@ async function filesOf(walk: () => Promise<unknown>): Promise<readonly string[]>
   const entered = result.filter(({ functions }) =>
     functions.some((each) => each.functionName !== "" && each.ranges[0]?.count),
   );
-  return entered.flatMap(({ url }) => /\/(src\/(?!testing\/).*)$/.exec(url)?.[1] ?? []).toSorted();
+  return entered.flatMap(({ url }) => /\/(src\/(?!testing\/|postgres\/test-clock).*)$/.exec(url)?.[1] ?? []).toSorted();
 }
 
 test("from enqueue to SUCCESS: 28 files", async () => {
@@ -46,7 +46,7 @@ test("from enqueue to SUCCESS: 28 files", async () => {
   expect([...filesOfQueue, ...(await filesOf(walk))].slice(28)).toEqual([]);
 });
 
-test("from a tick to its message: 19 files", async () => {
+test("from a tick to its message: 18 files", async () => {
   const { store, clock } = await testDatabase();
   const schedule = defineSchedule({ id: "followed", every: "1m", run: job });
   const apps = [defineApp({ name: "test", jobs: [job], schedules: [schedule] })];
@@ -58,7 +58,7 @@ test("from a tick to its message: 19 files", async () => {
   };
   await walk();
   const before = at.sent.length;
-  expect([...filesOfQueue, ...(await filesOf(walk))].slice(19)).toEqual([]);
+  expect([...filesOfQueue, ...(await filesOf(walk))].slice(18)).toEqual([]);
   expect(at.sent).toHaveLength(before + 1);
 });
 

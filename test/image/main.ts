@@ -14,7 +14,8 @@ import { fileURLToPath } from "node:url";
 import { imageAuthorities } from "../../infra/constructs/arm-task.ts";
 import { listenOnLoopback } from "../../src/local/services/server.ts";
 import { startDynamodb } from "../../src/local/services/dynamodb.ts";
-import { onClient, startPostgres } from "../../src/local/services/postgres.ts";
+import { startPostgres } from "../../src/local/services/postgres.ts";
+import { onConnection } from "../../src/postgres/access.ts";
 import { startSqs } from "../../src/local/services/sqs.ts";
 import { stages } from "../support/own-project.ts";
 import { topology } from "../../src/stage/topology.ts";
@@ -175,8 +176,8 @@ async function terminate(start: Start, { environment }: World): Promise<string> 
 }
 
 const numberOf = (environment: World["environment"], sql: string): Promise<number> =>
-  onClient(
-    environment["DATABASE_URL"] ?? "",
+  onConnection(
+    { url: environment["DATABASE_URL"] ?? "" },
     async (client) => (await client.query<{ n: number }>(sql)).rows[0]?.n ?? 0,
   );
 

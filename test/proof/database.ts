@@ -1,5 +1,5 @@
 import type { Pool, QueryResultRow } from "pg";
-import { onClient } from "../../src/local/services/postgres.ts";
+import { onConnection } from "../../src/postgres/access.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { until } from "./until.ts";
 
@@ -21,7 +21,7 @@ export const databaseAt = (server: { readonly url: string }, path: string): stri
 
 /** On a connection of its own. @returns the rows of the last statement. */
 export const sql = <R = Record<string, unknown>>(url: string, text: string): Promise<readonly R[]> =>
-  onClient(url, async (client) => {
+  onConnection({ url }, async (client) => {
     const answer = (await client.query(text)) as unknown as { rows: R[] } | { rows: R[] }[];
     return Array.isArray(answer) ? (answer.at(-1)?.rows ?? []) : answer.rows;
   });

@@ -7,7 +7,8 @@ import { installTestClock } from "../../src/postgres/test-clock.ts";
 import { installEventCheck } from "./event-check.ts";
 import { databaseOf, runOnce } from "../../src/testing/server.ts";
 import { isAlive } from "../../src/cli/address.ts";
-import { onClient, startPostgres } from "../../src/local/services/postgres.ts";
+import { startPostgres } from "../../src/local/services/postgres.ts";
+import { onConnection } from "../../src/postgres/access.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -86,7 +87,7 @@ export async function startThrowawayServer(
 
 export async function migrateTemplate(url: string): Promise<void> {
   await migrate({ url });
-  await onClient(url, async (client) => {
+  await onConnection({ url }, async (client) => {
     await installTestClock(client, { thisIsATestDatabase: true });
     await installEventCheck(client);
   });
@@ -94,7 +95,7 @@ export async function migrateTemplate(url: string): Promise<void> {
 
 /** The template and what was made from it, on a server that is not ours. */
 const dropAll = (url: string, template: string): Promise<void> =>
-  onClient(url, async (client) => {
+  onConnection({ url }, async (client) => {
     const { rows } = await client.query<{ name: string }>(
       "select datname as name from pg_database where starts_with(datname, $1)",
       [template],
