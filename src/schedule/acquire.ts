@@ -21,14 +21,16 @@ export async function acquire(ports: Ports, options: AcquisitionOptions): Promis
   const owner = `${options.owner}:${ports.random.id()}`;
   const got = await acquireLock(ports, { name: options.lockName, owner, leaseMs, signal: options.signal });
   if (got.got === "held") return heldBy(ports, options, got.by);
-  if (got.got === "outage") return takeFallbackLock(ports, { ...options, owner, leaseMs }, got.error);
+  const fallback = { ...options, owner, leaseMs };
+  if (got.got === "outage") return takeFallbackLock(ports, fallback, got.error);
   ports.metrics.add("scheduler.lock.acquired", 1, "Count", dimensionsOf(options));
   await ports.crashPoint?.("lock.acquired");
-  return orRelease(got.lock, () => install(ports, options, got.lock));
+  const acquired = await orRelease(got.lock, () => install(ports, options, got.lock));
+  return "outage" in acquired ? takeFallbackLock(ports, fallback, acquired.outage) : acquired;
 }
 
 /** Releases the lock after a failed install, so that it blocks neither the next task nor the exit of this process. */
-async function orRelease(lock: HeldLock, install: () => Promise<Acquisition>): Promise<Acquisition> {
+async function orRelease<T extends object>(lock: HeldLock, install: () => Promise<T>): Promise<T> {
   try {
     const acquired = await install();
     if (!("lock" in acquired)) await lock.release();
@@ -42,15 +44,22 @@ async function orRelease(lock: HeldLock, install: () => Promise<Acquisition>): P
 /**
  * A token not above the one in Postgres means that the lock table was wiped, restored, or away while the fallback lock was
  * used: raise the item above it and install that. Losing this race only means that another holder is newer.
+ * @returns `outage`, the error of a lock store that does not raise it.
  */
-async function install(ports: Ports, options: AcquisitionOptions, lock: HeldLock): Promise<Acquisition> {
+async function install(
+  ports: Ports,
+  options: AcquisitionOptions,
+  lock: HeldLock,
+): Promise<Acquisition | { readonly outage: unknown }> {
   let token = lock.fence;
   for (let round = 0; round < lockLimits.fenceRaisesMax; round += 1) {
     const before = await ports.store.installFence({ name: lock.name, token });
     if (before < token) return { lock, fence: { name: lock.name, token } };
     ports.log.warn("the lock's fence is behind Postgres: raising it", { lock: lock.name, token, inForce: before });
     token = before + 1;
-    if (!(await lock.raise(token))) break;
+    const raised = await lock.raise(token).catch((outage: unknown) => ({ outage }));
+    if (raised === false) break;
+    if (raised !== true) return raised;
   }
   return heldBy(ports, options, "a newer holder");
 }

@@ -7,8 +7,8 @@ import { serviceUrl } from "../../src/aws/address.ts";
 import { dynamodbClient } from "../../src/aws/lock-store.ts";
 import { ecsClient } from "../../src/aws/task-launcher.ts";
 import { sqsClient } from "../../src/aws/sqs-client.ts";
-import { databasePassword } from "../../src/aws/database-password.ts";
 import { readConfig } from "../../src/stage/config.ts";
+import { databaseConnection } from "../../src/compose/database.ts";
 import { openSecrets } from "../../src/compose/secrets.ts";
 
 vi.stubEnv("AWS_PROFILE", undefined);
@@ -86,7 +86,8 @@ test("a lane's secrets, its parameters and a database's secret are read by the n
     return Response.json({ SecretString: '{"password":"a"}', Parameter: { Value: "a" } });
   });
   await openSecrets({ KEY: secret, OTHER: "/prod/key" }, { ...config, ...aws }, {});
-  await databasePassword({ ...config, ...aws, auth: { kind: "secret", arn: secret } })?.();
+  const { password } = databaseConnection({ ...environment, BELFRY_DUALSTACK: "true", BELFRY_DATABASE_SECRET: secret });
+  await (password as () => Promise<string>)();
   vi.unstubAllGlobals();
   expect(asked).toEqual([
     "secretsmanager.eu-west-1.api.aws",

@@ -23,6 +23,7 @@ import {
 const hello = defineJob({ id: "hello", run: () => {} });
 const registry = registryFor();
 const leaseMs = lockLimits.lockLeaseMs;
+const item = (owner: string | null, fence: number) => ({ owner, rvn: "r", fence, leaseMs, silentMs: 0, seenAt: null });
 const thirdMs = leaseMs / contractLimits.heartbeatsPerLease;
 
 const options = (over: Partial<PassOptions> = {}): PassOptions => ({
@@ -210,7 +211,7 @@ describe("the steps of a pass", () => {
     const running = runPasses(ports, registry, options());
     await ports.clock.advance(2_000);
     await ports.store.installFence({ name: schedulerLock, token: 77 });
-    ports.locks.items.set(schedulerLock, { owner: "newer", rvn: "r", fence: 77, leaseMs, silentMs: 0, seenAt: null });
+    ports.locks.items.set(schedulerLock, item("newer", 77));
     await ports.clock.advance(2_000);
     expect(await running).toMatchObject({ outcome: "fence-lost" });
     expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: "newer", fence: 77 });
@@ -220,7 +221,7 @@ describe("the steps of a pass", () => {
     const ports = world();
     const running = runPasses(ports, registry, options());
     await ports.clock.advance(2_000);
-    ports.locks.items.set(schedulerLock, { owner: "newer", rvn: "r", fence: 2, leaseMs, silentMs: 0, seenAt: null });
+    ports.locks.items.set(schedulerLock, item("newer", 2));
     await ports.clock.advance(thirdMs);
     expect(await running).toMatchObject({ outcome: "fence-lost" });
   });
@@ -239,14 +240,7 @@ describe("a lock table that was wiped or restored", () => {
   test("gives no token twice: an equal one in force is another holder's", async () => {
     const ports = world();
     await ports.store.installFence({ name: schedulerLock, token: 40 });
-    ports.locks.items.set(schedulerLock, {
-      owner: null,
-      rvn: "from the backup",
-      fence: 39,
-      leaseMs,
-      silentMs: 0,
-      seenAt: null,
-    });
+    ports.locks.items.set(schedulerLock, item(null, 39));
     expect(await runAll(ports)).toMatchObject({ outcome: "done" });
     expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: null, fence: 41 });
   });
@@ -256,6 +250,16 @@ describe("a lock table that was wiped or restored", () => {
     await ports.store.installFence({ name: schedulerLock, token: 40 });
     expect(await runAll(ports)).toMatchObject({ outcome: "held", heldBy: "a newer holder", passes: 0 });
     expect(ports.clock.pending()).toBe(0);
+  });
+
+  test("a lock store that goes away before it is raised is an outage: the lock row in Postgres stands in", async () => {
+    const ports = withLocks(() => ({ raise: down }));
+    await ports.store.installFence({ name: schedulerLock, token: 40 });
+    expect(await runAll(ports)).toMatchObject({
+      outcome: "done",
+      passes: passLimits.passMs / passLimits.passIntervalMs,
+    });
+    expect(ports.locks.items.get(schedulerLock)).toMatchObject({ owner: null });
   });
 });
 
