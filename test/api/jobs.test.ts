@@ -231,12 +231,18 @@ test("health is not ok while the database's clock stands behind what was decided
 test("the same key from 200 clients at once makes one job, and all get its id", async () => {
   const { pool } = opened;
   const post = () => call("POST", "/jobs", ada);
-  const first = await Promise.all(Array.from({ length: 200 }, post));
-  // On a busy machine one may be late: its outcome is unknown, and a repeat of its key answers it.
-  const answers = await Promise.all(first.map((answer) => (answer.status === 503 ? post() : answer)));
-  const statuses = answers.map(({ status }) => status).toSorted();
-  expect(statuses.slice(0, -1)).toEqual(Array.from({ length: 199 }, () => 200));
-  expect(first.some(({ status }) => status === 503) ? [200, 201] : [201]).toContain(statuses.at(-1));
+  let late = 0;
+  const answer = async () => {
+    const first = await post();
+    if (first.status !== 503) return first;
+    // On a busy machine one may be late: its outcome is unknown, and a repeat of its key says it.
+    late += 1;
+    return await post();
+  };
+  const answers = await Promise.all(Array.from({ length: 200 }, answer));
+  const made = answers.filter(({ status }) => status === 201);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(200 - made.length);
+  expect(late > 0 ? [0, 1] : [1]).toContain(made.length);
   expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
   const { rows } = await pool.query("select count(*)::int as jobs from belfry.job");
   expect(rows).toEqual([{ jobs: 1 }]);
