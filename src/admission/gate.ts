@@ -88,7 +88,7 @@ export interface StateGate extends Explainable<
  */
 export interface ClosingGate extends Explainable<RefusalByRow> {
   readonly form: "lane";
-  /** SQL that answers when l opens: of a lane and a kind that close a job, the one that still does when it is due is named. */
+  /** SQL that answers when l opens, null or a time past where this gate does not close it: of two rows that close a job, the one that still does when it is due is named. */
   readonly ends: string;
 }
 

@@ -76,7 +76,7 @@ type Handler<A, T> = (asked: A) => Promise<T> | T;
 /** An answer; or the body of one that is a 200 and nothing else. */
 type Answering<A> =
   | { readonly handle: Handler<A, Answer>; readonly reply?: never }
-  | { readonly reply: Handler<A, object>; readonly handle?: never };
+  | { readonly reply: Handler<A, object & { readonly body?: never }>; readonly handle?: never };
 
 type Out<S> = S extends z.ZodType<infer T> ? T : undefined;
 
@@ -100,9 +100,9 @@ export function endpoint<
   } & Answering<RequestOf<Out<P>, Out<Q>, Out<B>>>,
 ): Endpoint<N, R, A> {
   const [method, path] = at.split(" ") as [Method, string];
-  const handle: Endpoint["handle"] =
-    spec.reply === undefined ? spec.handle : async (asked) => ({ status: 200, body: await spec.reply(asked) });
-  return { ...spec, at, method, path, role: method === "GET" ? "read" : "operate", handle };
+  const { reply, ...rest } = spec;
+  const handle: Endpoint["handle"] = rest.handle ?? (async (asked) => ({ status: 200, body: await reply?.(asked) }));
+  return { ...rest, at, method, path, role: method === "GET" ? "read" : "operate", handle };
 }
 
 export interface MountOptions {
@@ -236,6 +236,7 @@ async function read(
 ): Promise<RequestOf<never, never, never>> {
   const filter = (body as { filter?: object } | undefined)?.filter ?? {};
   if (caller.hides === true) await refuseProbe(caller, marks, Object.keys({ ...c.req.query(), ...filter }));
+  // Most callers have no scope: nothing is computed for them.
   const within = caller.scope === undefined ? everything : boundsOf(registry, caller.scope);
   const asked: RequestOf<never, never, never> = {
     params: (each.params === undefined ? undefined : readPath(c, each.params)) as never,

@@ -42,10 +42,10 @@ export const text = (max: number, description?: string) =>
     .max(max, `must have at most ${max} characters`)
     .meta({ description });
 
-/** Of a kind, a lane, an app or a zone. */
+/** The name of something that is defined: a kind, a lane, an app, a schedule, a zone. */
 export const nameText = (description?: string) => text(contractLimits.idCharactersMax, description);
 
-/** Of a list by id. */
+/** The page of a list that is ordered by id. */
 export const pageFields = (usual: number) => ({ cursor: id.optional(), limit: limit(usual) });
 
 export const instant = z.iso

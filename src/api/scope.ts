@@ -8,16 +8,21 @@ import type { JobSearch } from "../insight/search.ts";
 import type { ApiOptions } from "./options.ts";
 import { HttpProblem, unknownJob, unknownRun } from "./problem.ts";
 
-/** What a caller may see and change, by the definitions of this release. */
-export interface Bounds {
-  /** Of a caller without a scope: all, also what no definition has any more. */
-  readonly isWhole: boolean;
-  /** The kinds, as a search for jobs. */
-  readonly search: { readonly kinds?: readonly string[] };
+interface Reach {
   hasKind(kind: string): boolean;
   /** A lane that is named, or of which every kind is. */
   hasLane(name: string): boolean;
 }
+
+/**
+ * What a caller may see and change, by the definitions of this release; `search` is the same for jobs. Without a scope that is all,
+ * also what no definition has any more.
+ */
+export type Bounds = Reach &
+  (
+    | { readonly isWhole: true; readonly search: { readonly kinds?: never } }
+    | { readonly isWhole: false; readonly search: { readonly kinds: readonly string[] } }
+  );
 
 export const everything: Bounds = { isWhole: true, search: {}, hasKind: () => true, hasLane: () => true };
 

@@ -30,10 +30,10 @@ interface Reading<N extends OperationName> {
 export const commandOf = (name: string, about: string, example: string): Command =>
   new Command(name).description(about).addHelpText("after", `\nExample:\n  $ npx belfry ${example}`);
 
-/** How each command is made. */
+/** Makes a command for the terminal and the machine that it runs on. */
 export type MakesCommand = (world: World, out: Output) => Command;
 
-/** A command of others, in the order of its help; the first of them where none is named, if it says so. */
+/** A command with these under it, in the order of its help. `isFirstUsual`: without a name the first of them runs. */
 export const groupOf =
   (name: string, commands: readonly MakesCommand[], { isFirstUsual = false } = {}): MakesCommand =>
   (world, out) =>
@@ -42,7 +42,7 @@ export const groupOf =
       new Command(name),
     );
 
-/** One that shows what an operation answers. */
+/** A command that shows what an operation answers. */
 export const readCommand =
   <N extends OperationName>(operation: N, of: (out: Output, world: World) => Reading<N>): MakesCommand =>
   (world, out) => {

@@ -35,7 +35,7 @@ export function databaseConnection(
   };
 }
 
-/** How the database that the settings name is reached. Without a password of its own the URL has it, without `ca` it says how TLS is used. */
+/** How the database that the settings name is reached: where `password` or `ca` is absent, its URL says them. */
 export function databaseAccess(
   settings: Pick<Settings, "databaseUrl" | "databaseAuth" | "databaseCaFile" | "secretsEndpoint" | "aws">,
 ) {

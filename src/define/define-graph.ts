@@ -151,7 +151,7 @@ interface GraphHead<S extends StandardSchemaV1, N> extends ThenOptions<N, OfInpu
 type OwnBody = Pick<GraphBody, "is" | "tasks"> | Pick<DataGraphBody, "is" | "task" | "tasksOf">;
 
 /**
- * The job that starts a run. A run's key is its key, so its own retention is the run's. It tolerates by its `onFailure`; a job may follow it.
+ * The job that starts a run. A run's key is its key, so its own retention is the run's. The run tolerates by its `onFailure`; a job may follow it.
  * `tasksFrom`: what its body has of its own, and the definitions of its tasks.
  */
 export function graphFrom<S extends StandardSchemaV1, N, Own extends OwnBody>(

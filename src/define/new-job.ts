@@ -132,7 +132,7 @@ export function answerOf(kind: string, path: string, answer: () => unknown): unk
   }
 }
 
-/** The same, where it is a key. */
+/** What a function of the payload answers as a key. @throws InvalidPayload when it throws, or answers anything else. */
 export function checkedKeyOf(kind: string, path: string, answer: () => unknown): string {
   const key = answerOf(kind, path, answer);
   const { slotKeyCharactersMax: most } = contractLimits;

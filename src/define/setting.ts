@@ -22,7 +22,7 @@ interface DurationBounds<T> extends CountBounds<T> {
 type Limits = typeof contractLimits;
 type Measure = { [K in keyof Limits]: K extends `${infer Name}Max` ? Name : never }[keyof Limits];
 
-/** What contract limits of one name say: `agingMs` is from `agingMsMin` (else 1) to `agingMsMax`, and `agingMsDefault` (else null). */
+/** The bounds of one name in `contractLimits`: for `agingMs` from `agingMsMin`, or 1, to `agingMsMax`, and `agingMsDefault`, or null. */
 export const contractRange = <Name extends Measure>(
   name: Name,
 ): CountBounds<`${Name}Default` extends keyof Limits ? number : null> => {

@@ -15,6 +15,6 @@ export const runStates = ["RUNNING", "CANCELING", "DONE", "FAILED", "CANCELED"] 
 export const runState = z.enum(runStates);
 export const failure = z.object({ code: z.string(), message: z.string().nullable() }).nullable();
 
-/** Of fields that each say their shape and what SQL has for them. */
+/** The shapes of a table whose fields each have a shape and their SQL. */
 export const shapesOf = <F extends Readonly<Record<string, readonly [z.ZodType, string]>>>(fields: F) =>
   Object.fromEntries(Object.entries(fields).map(([name, [shape]]) => [name, shape])) as { [K in keyof F]: F[K][0] };

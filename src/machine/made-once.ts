@@ -1,4 +1,4 @@
-/** What was made for a key before, or else what `make` makes. A full cache is emptied, so it stays bounded. */
+/** What was made for a key before, or else what `make` makes. A cache with `max` entries is emptied first, so it stays bounded. */
 export function madeOnce<K, V extends object>(
   cache: Map<K, V>,
   key: K,

@@ -1,6 +1,6 @@
 import type { Log } from "./ports.ts";
 
-/** Does what something later makes up for when it fails: a warning says so then. @returns what it answers; undefined when it fails. */
+/** Does work whose failure stops nothing: a warning says what is missing then. @returns its result; undefined when it fails. */
 export async function orWarn<T>(
   log: Pick<Log, "warn">,
   work: () => Promise<T>,

@@ -52,16 +52,17 @@ async function install(
   lock: HeldLock,
 ): Promise<Acquisition | { readonly outage: unknown }> {
   let token = lock.fence;
+  let outage: { readonly outage: unknown } | null = null;
   for (let round = 0; round < lockLimits.fenceRaisesMax; round += 1) {
     const before = await ports.store.installFence({ name: lock.name, token });
     if (before < token) return { lock, fence: { name: lock.name, token } };
     ports.log.warn("the lock's fence is behind Postgres: raising it", { lock: lock.name, token, inForce: before });
-    token = before + 1;
-    const raised = await lock.raise(token).catch((outage: unknown) => ({ outage }));
-    if (raised === false) break;
-    if (raised !== true) return raised;
+    const raised = await lock.raise(before + 1).catch((error: unknown) => ({ outage: error }));
+    if (raised === false) return heldBy(ports, options, "a newer holder");
+    outage = raised === true ? null : raised;
+    token = lock.fence;
   }
-  return heldBy(ports, options, "a newer holder");
+  return outage ?? heldBy(ports, options, "a newer holder");
 }
 
 async function takeFallbackLock(

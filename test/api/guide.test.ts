@@ -87,7 +87,7 @@ test("every request of docs/api.md is answered by the server as the guide says",
   expect([...documentation.seen].toSorted(), "answered with success, as the document says").toEqual(
     endpoints.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`).toSorted(),
   );
-}, 120_000);
+});
 
 /** In one shell: a process of this size takes longer to start one than curl needs. */
 async function shell(lines: readonly string[], url: string): Promise<readonly { body: string; status: string }[]> {

@@ -108,7 +108,7 @@ test("the retry of a large run is a bulk action, puts back every failed job once
   );
   expect(rows).toEqual([{ caller: "ada", jobs: count }]);
   expect(await call("POST", `/runs/${run}/retry`)).toMatchObject({ status: 409, body: { code: "nothing-to-retry" } });
-}, 150_000);
+});
 
 test("the retry of a job takes thousands that were skipped because of it along, as a bulk action", async () => {
   const { call, store, pool } = opened;
@@ -127,7 +127,7 @@ test("the retry of a job takes thousands that were skipped because of it along, 
     state: "RUNNING",
     progress: { done: 0, waiting: count },
   });
-}, 150_000);
+});
 
 test("the cancel of a job does not wait for what its run does about it", async () => {
   const { api, call, store, ports } = opened;
@@ -165,4 +165,4 @@ test("a schedule of which thousands of jobs wait is deleted at once; passes canc
     canceled.push((await finishRemovals(ports, registry([]), { signal }))["jobs.canceled"]);
   }
   expect(canceled.reduce((sum, n) => (sum ?? 0) + (n ?? 0), 0)).toBe(2 * count);
-}, 150_000);
+});

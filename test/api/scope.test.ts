@@ -18,7 +18,7 @@ const bounds = (scope?: Scope) => boundsOf(registry(apps), scope);
 const shop = bounds({ apps: ["shop"] });
 
 test("a scope has the kinds of its apps and of its lanes together", () => {
-  const kinds = (scope: Scope): readonly string[] => (bounds(scope).search.kinds ?? []).toSorted();
+  const kinds = (scope: Scope) => bounds(scope).search.kinds?.toSorted();
   expect(kinds({ apps: ["shop"] })).toEqual(["mail", "pay"]);
   expect(kinds({ lanes: ["slow"] })).toEqual(["mail", "sweep"]);
   expect(kinds({ apps: ["ops"], lanes: ["money"] })).toEqual(["pay", "sweep"]);

@@ -50,4 +50,4 @@ test("a stack that goes ends the tasks of its own cluster, and is not kept when 
   expect(ecs.running()).toEqual([]);
   vi.stubEnv("AWS_ENDPOINT_URL", "http://127.0.0.1:1");
   expect(await handler(gone)).toEqual({ PhysicalResourceId: "belfry-migration" });
-}, 60_000);
+});

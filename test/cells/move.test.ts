@@ -136,7 +136,7 @@ test("while ranges move to and fro under concurrent clients, no key is made twic
   expect(await moving).toBeGreaterThan(3);
   const all = [...(await keysOf("a")), ...(await keysOf("b"))];
   expect(all.toSorted()).toEqual(keys.toSorted());
-}, 120_000);
+});
 
 const quarter = { from: "40000000", to: "7fffffff" };
 const standing = async () =>

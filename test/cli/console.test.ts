@@ -81,7 +81,7 @@ test("following the log ends with 130 on Ctrl-C of the process", async () => {
     .not.toBeNull();
   child.kill("SIGINT");
   expect(await once(child, "exit")).toEqual([130, null]);
-}, 60_000);
+});
 
 test("a port that is taken is named, with what to do", async () => {
   signIn();

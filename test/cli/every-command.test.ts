@@ -57,7 +57,7 @@ test("the JSON of every command is what the API answered, and its text steers no
   for (const leaf of Object.keys(given).filter((each) => reads.test(each) && each !== "runs watch")) {
     expect((await run(leaf)).out).not.toContain("\u001b[31m");
   }
-}, 60_000);
+});
 
 test("the JSON of the commands of this machine keeps its shape", async () => {
   const { url, close } = await blankDatabase();
@@ -74,7 +74,7 @@ test("the JSON of the commands of this machine keeps its shape", async () => {
   await shape("migrate --stage prod", { env: { DATABASE_URL: url } });
   await shape("doctor --local", { env: { BELFRY_URL: api.url } });
   await shape("init reports", { folder: emptyFolder() });
-}, 60_000);
+});
 
 test.each(leaves)("%s --help says what it does, shows an example and ends with its exit codes", async (leaf) => {
   const { code, out, err } = await belfry([...leaf.split(" "), "--help"]);
@@ -98,7 +98,7 @@ test("what is given an unknown id is 3, and 2 for one that no URL can carry", as
     for (const id of ["", ".", ".."])
       expect({ leaf, id, code: (await at(...leaf.split(" "), id, ...rest)).code }).toEqual({ leaf, id, code: 2 });
   }
-}, 60_000);
+});
 
 test("a stage that is named is the one that is migrated, wherever it is named", async () => {
   const { url, close } = await blankDatabase();
@@ -114,7 +114,7 @@ test("a stage that is named is the one that is migrated, wherever it is named", 
     });
   }
   expect(await belfry(["migrate", "--stage", "nowhere"], { env })).toMatchObject({ code: 2 });
-}, 30_000);
+});
 
 test("an option by which other command lines write JSON is answered with ours", async () => {
   expect(await belfry(["jobs", "list", "-o", "json"])).toMatchObject({

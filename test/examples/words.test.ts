@@ -7,7 +7,7 @@ import apps from "../../examples/index.ts";
 let system: TestSystem;
 beforeAll(async () => {
   system = await createTestSystem({ apps, stage: "examples", databaseUrl: inject("postgresUrl") });
-}, 120_000);
+});
 afterAll(() => system[Symbol.asyncDispose]());
 
 const tables: Readonly<Record<string, string>> = {

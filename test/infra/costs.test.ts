@@ -12,7 +12,7 @@ import { metricDimensions } from "../../src/aws/telemetry/metrics.ts";
 test("docs/costs.md is what the templates and prices say; write it again with `node scripts/costs.ts`", async () => {
   for (const line of stale(prices, Date.now())) console.warn(`old price: ${line}`);
   expect(readFileSync(target, "utf8")).toBe(await costs());
-}, 120_000);
+});
 
 test("the computed parts of docs/scale.md are what the code says; write them again with `node scripts/costs.ts`", async () => {
   const page = readFileSync(scaleTarget, "utf8");

@@ -85,7 +85,7 @@ test("a rollback gives the old release an Update after the new one's migration, 
   await newerRelease([`${number(1)}_expand_note.sql`], ["0002_expand_name.sql"]);
   await handler(update("new", "old"));
   expect(await applied()).toEqual(after);
-}, 60_000);
+});
 
 test("an app whose newer file does more than expand keeps the old release out, with what to do", async () => {
   await handler({ RequestType: "Create" });
@@ -93,7 +93,7 @@ test("an app whose newer file does more than expand keeps the old release out, w
   await expect(handler(update("new", "old"))).rejects.toThrow(
     /version 2 of shop, this code knows 1: deploy the newer code.*NNNN_expand_/,
   );
-}, 60_000);
+});
 
 test("an operator who restored a copy of the disks says so by hand, and a new epoch begins", async () => {
   await handler({ RequestType: "Create" });
@@ -109,7 +109,7 @@ test("an operator who restored a copy of the disks says so by hand, and a new ep
   expect(await epochs()).toBe(before);
   await handler({ RequestType: "Update", Restored: true });
   expect(await epochs()).toBe(before + 1);
-}, 60_000);
+});
 
 test("a deleted stack leaves the tables, and a rollback of its first deployment needs no database", async () => {
   await handler({ RequestType: "Create" });
@@ -118,4 +118,4 @@ test("a deleted stack leaves the tables, and a rollback of its first deployment 
     PhysicalResourceId: "belfry-migration",
   });
   expect(await applied()).toEqual(["shop 0001_first.sql"]);
-}, 60_000);
+});

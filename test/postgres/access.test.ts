@@ -67,7 +67,7 @@ test("the processes' role can do everything that workers, schedulers and the API
   await pool.query("select belfry.drop_partition('event', '20200101')");
   const left = await pool.query("select to_regclass('belfry.event_20200101') as name");
   expect(left.rows).toEqual([{ name: null }]);
-}, 120_000);
+});
 
 test("and it changes no table, no function and no ledger, its own database's or an app's", async () => {
   const { pool } = await restricted();

@@ -59,35 +59,29 @@ describe("every statement of the store", () => {
   test.each([
     { how: "planned each time", prepare: false, tours: 1 },
     { how: "with plans that were kept since the tables were empty", prepare: true, tours: 7 },
-  ])(
-    "$how: runs on empty tables, and stays cheap after a burst of rows that no statistics know of",
-    async (way) => {
-      const db = await testDatabase({ own: true, connections: 1, prepare: way.prepare });
-      await db.pool.query("analyze");
-      const { plans } = await watchPlans(db);
-      await operationsTour(db.connections);
-      await archiveTour(db.connections);
-      for (let n = 0; n < way.tours; n += 1) await tour(db.store, db.clock, `before-${n}`);
-      // The roll-up stops before the oldest transaction open, also in other tests' databases: let it begin far before that.
-      await db.pool.query("update belfry.reader set upto = '3' where name = 'roll-up'");
-      await operationsTour(db.connections);
-      const seen = new Set(plans.map((plan) => plan.name));
-      expect((await statementNames()).filter((name) => !isElsewhere(name) && !seen.has(name))).toEqual([]);
-      expect((await keptPlans(db)).includes("belfry_claim")).toBe(way.prepare);
-      plans.length = 0;
-      await burst(db.pool);
-      await tour(db.store, db.clock, "after");
-      await operationsTour(db.connections);
-      await archiveTour(db.connections);
-      expect(
-        plans.filter((plan) => plan.scanned.some((table) => table !== small) && !isWide(plan.name)).map(readable),
-      ).toEqual([]);
-      expect(plans.filter((plan) => plan.buffers > mayTouch(plan.name) && !isWide(plan.name)).map(readable)).toEqual(
-        [],
-      );
-    },
-    120_000,
-  );
+  ])("$how: runs on empty tables, and stays cheap after a burst of rows that no statistics know of", async (way) => {
+    const db = await testDatabase({ own: true, connections: 1, prepare: way.prepare });
+    await db.pool.query("analyze");
+    const { plans } = await watchPlans(db);
+    await operationsTour(db.connections);
+    await archiveTour(db.connections);
+    for (let n = 0; n < way.tours; n += 1) await tour(db.store, db.clock, `before-${n}`);
+    // The roll-up stops before the oldest transaction open, also in other tests' databases: let it begin far before that.
+    await db.pool.query("update belfry.reader set upto = '3' where name = 'roll-up'");
+    await operationsTour(db.connections);
+    const seen = new Set(plans.map((plan) => plan.name));
+    expect((await statementNames()).filter((name) => !isElsewhere(name) && !seen.has(name))).toEqual([]);
+    expect((await keptPlans(db)).includes("belfry_claim")).toBe(way.prepare);
+    plans.length = 0;
+    await burst(db.pool);
+    await tour(db.store, db.clock, "after");
+    await operationsTour(db.connections);
+    await archiveTour(db.connections);
+    expect(
+      plans.filter((plan) => plan.scanned.some((table) => table !== small) && !isWide(plan.name)).map(readable),
+    ).toEqual([]);
+    expect(plans.filter((plan) => plan.buffers > mayTouch(plan.name) && !isWide(plan.name)).map(readable)).toEqual([]);
+  });
 });
 
 /** Statements whose plan the store's connection made once, without values, and keeps. */

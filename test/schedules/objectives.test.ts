@@ -218,7 +218,7 @@ test("each window counts what is in it: random ledgers against a count by hand",
     }),
     { numRuns: 25, endOnFailure: true },
   );
-}, 120_000);
+});
 
 /**
  * Ages are those of the due times: what is promised is half a minute, so a time counts half a minute after that. The newest is so by

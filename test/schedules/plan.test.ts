@@ -93,7 +93,7 @@ test("whatever the pages, ticks and outages: the rows are the expected ones exac
     ),
     { numRuns: 300 },
   );
-}, 60_000);
+});
 
 test("a day of six outages, minutely, in pages of 50: every page is bounded", () => {
   const row = aRow();

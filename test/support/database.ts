@@ -93,8 +93,7 @@ export async function testDatabase(options: FreshOptions = {}): Promise<TestData
 export async function otherSession(pool: Pool): Promise<PoolClient> {
   const client = await pool.connect();
   onTestFinished(async () => {
-    await client.query("rollback");
-    client.release();
+    await client.query("rollback").finally(() => client.release());
   });
   await client.query("begin");
   return client;

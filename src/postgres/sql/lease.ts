@@ -28,7 +28,7 @@ export const extendLease = statement<{ id: string }>("lease-extend")(`${moveLeas
 export const takeOverLease = statement<ClaimedRow>("lease-take-over")(`${moveLease}
 returning null as reason, ${claimedColumns}`);
 
-/** Of the leases of the worker whose name begins with $1, those that were not ended. Locks: them in id order, waiting. */
+/** Changes the leases that have not ended of the workers whose names begin with $1; `change` may use what `read` selects, as m. */
 const changeLeases = (name: string, change: string, read = "id") =>
   statement<never>(name)(`
 with mine as materialized (
@@ -36,13 +36,13 @@ with mine as materialized (
 )
 update belfry.lease l set ${change} from mine m where l.id = m.id`);
 
-/** They end, at a time that says so, by the cause $2. Who sees it first says why. Locks: its leases in id order, waiting. */
-export const endLeases = changeLeases("lease-end", "until = 'epoch', cause = $2");
+/** Ends the leases of a worker, at a time that says so, by the cause $2. Who sees it first says why. Locks: its leases in id order, waiting. */
+export const endLeases = changeLeases("lease-end", `until = 'epoch', cause = $2`);
 
-/** The worker stands still, by the cause $2; a heartbeat forgets it. Locks: its leases in id order, waiting. */
-export const noteCause = changeLeases("lease-note", "cause = $2");
+/** Notes why a worker stands still, the cause $2; a heartbeat forgets it. Locks: its leases in id order, waiting. */
+export const noteCause = changeLeases("lease-note", `cause = $2`);
 
-/** A debugger has stopped it: they begin again, also one that has run out and was not taken. Locks: its leases in id order, waiting. */
+/** Begins the leases of a worker again that a debugger stopped, also one that has run out and was not taken. Locks: its leases in id order, waiting. */
 export const keepLeases = changeLeases("lease-keep", `until = ${leaseEnd("m.ms")}`, "id, ms");
 
 /**

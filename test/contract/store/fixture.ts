@@ -63,7 +63,7 @@ export async function insertMany<const T extends readonly Partial<NewJob>[]>(
   return ids as unknown as { readonly [K in keyof T]: JobId };
 }
 
-/** So many that are all alike. */
+/** Inserts `count` jobs that are all alike. */
 export const insertAlike = (store: Store, count: number, over: Partial<NewJob> = {}): Promise<readonly JobId[]> =>
   insertMany(
     store,

@@ -18,7 +18,7 @@ export const mutants: readonly Mutant[] = [
   ...flowMutants,
 ];
 
-/** The seed takes no layer away beside those that would hide the bug. @throws Error that lists the known names. */
+/** `without` is always given, so that no seed switches off another layer. @throws Error that lists the known names. */
 export function mutantNamed(name: string): Required<Mutant> {
   const found = mutants.find((mutant) => mutant.name === name);
   if (found === undefined) {
