@@ -38,7 +38,7 @@ test("a server that takes connections and says nothing is given up long before a
   });
   const store = createPostgresStore(connectionsTo(`postgresql://u:p@127.0.0.1:${port}/db`));
   await expect(store.now()).rejects.toThrow(`cannot use Postgres at 127.0.0.1:${port}/db`);
-});
+}, 20_000);
 
 test("each connection asks for its own password: a token of IAM is good for a quarter of an hour", async () => {
   const { url, pool } = await testDatabase();

@@ -85,7 +85,7 @@ describe("the epoch of the events", () => {
     await vi.waitFor(async () => {
       expect((await readEvents(db.insight, cursor, 10)).events.map((event) => event.job)).toEqual([id]);
       expect(await addedUp()).toBe(4);
-    });
+    }, 20_000);
   });
 
   test("sequences that did not come along are raised by migrate; until then no process begins an epoch", async () => {
