@@ -106,10 +106,13 @@ const faults: Readonly<Record<string, (night: Night, name: string) => Promise<vo
 async function locked(system: System, batch: Batch, during: () => Promise<void>): Promise<void> {
   const holder = await system.pool.connect();
   holder.on("error", () => {});
-  await holder.query("begin");
-  await holder.query("select from belfry.job where id = any($1) for update", [batch.ids]);
-  await during();
-  holder.release(true);
+  try {
+    await holder.query("begin");
+    await holder.query("select from belfry.job where id = any($1) for update", [batch.ids]);
+    await during();
+  } finally {
+    holder.release(true);
+  }
 }
 
 const waiting = (system: System) =>
